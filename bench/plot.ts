@@ -6,7 +6,7 @@ import { short } from './table.ts'
 
 export interface Series {
   readonly name: string
-  /** Points of the line: number of objects, and cost in microseconds. */
+  /** Points of the line, each with a number of objects and a cost in microseconds. */
   readonly points: readonly (readonly [number, number])[]
 }
 

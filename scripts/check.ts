@@ -12,7 +12,7 @@ const root = dirname(import.meta.dirname)
  * need the cores.
  */
 const oneThread = '--singleThreaded'
-/** With the cache, a repeated type check takes only a fraction of the time that the first one takes. */
+/** With the cache, a repeated type check takes only a fraction of the time of the first type check. */
 const incremental = (name: string) => ['--incremental', '--tsBuildInfoFile', join(root, `.tools/${name}.tsbuildinfo`)]
 
 const checks: readonly (readonly [string, readonly string[]])[] = [

@@ -54,7 +54,10 @@ export function creates(): Drive {
   }
 }
 
-/** Applies the same load to a server with a feature enabled and to one with it disabled, and compares the results. */
+/**
+ * Applies the same load to two servers, one with a feature enabled and one with the feature disabled, and compares the
+ * results.
+ */
 export async function costRow(
   name: string,
   drive: Drive,

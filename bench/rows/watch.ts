@@ -116,7 +116,10 @@ export async function figuresOf(target: FanOut): Promise<Figures> {
   }
 }
 
-/** Returns a function that reports how many CPUs other programs used. Call it when all generators have exited. */
+/**
+ * Returns a function that reports how many CPUs other programs used. Call the function when all load generators have
+ * exited.
+ */
 export function watchOthers({ pid }: Side): () => number {
   const used = () => cpuOfMachine() - cpuOf(pid).total - cpuOfGenerators()
   const before = used()

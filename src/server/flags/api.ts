@@ -35,7 +35,7 @@ export const apiFlags = {
     name: 'runtime-config',
     value: 'PAIRS',
     read: readPairs,
-    help: 'API versions and types to enable or disable, as GROUP/VERSION=false or GROUP/VERSION/TYPE=false, separated by commas; api/all, api/ga, api/beta and api/alpha select all versions of that stage',
+    help: 'API versions and types to enable or disable, as GROUP/VERSION=false or GROUP/VERSION/TYPE=false, separated by commas; api/all selects all versions, and api/ga, api/beta and api/alpha select all versions of one stage',
   }),
   featureGates: flag({
     name: 'feature-gates',

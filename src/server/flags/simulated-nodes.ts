@@ -33,7 +33,7 @@ export const simulatedNodeFlags = {
     value: 'BOOL',
     default: 'true',
     read: readBoolean,
-    help: 'write the configMap, secret, downwardAPI, projected and emptyDir volumes of simulated pods to an in-memory directory; false saves time and memory with thousands of pods',
+    help: 'write the configMap, secret, downwardAPI, projected and emptyDir volumes of simulated pods to an in-memory directory; with thousands of pods, false saves time and memory',
   }),
   nodeDevices: flag({
     name: 'node-devices',
@@ -89,7 +89,7 @@ function readCapacity(value: string): { readonly [resource: string]: string } {
   const capacityEntries = value.split(',').map((entry) => {
     const [resource = '', amount = '', ...more] = entry.split('=')
     if (resource === '' || more.length > 0 || parseQuantity(amount) === undefined)
-      throw new UsageError(`${JSON.stringify(entry)} is not a resource quantity: use a quantity such as cpu=32`)
+      throw new UsageError(`${JSON.stringify(entry)} is not a valid resource quantity: use a quantity such as cpu=32`)
     return [resource, amount] as const
   })
   return { ...usualCapacity, ...Object.fromEntries(capacityEntries) }

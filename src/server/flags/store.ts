@@ -14,7 +14,7 @@ export const storeFlags = {
     name: 'etcd-servers',
     value: 'URLS',
     read: readServers,
-    help: 'URLs of etcd members, separated by commas; replaces the embedded store',
+    help: 'URLs of etcd members, separated by commas; used instead of the embedded store',
   }),
   etcdPrefix: flag({
     name: 'etcd-prefix',

@@ -139,7 +139,7 @@ export async function helpFor(topic: string | undefined, columns: number | undef
   const command = Object.hasOwn(commands, topic) ? commands[topic]! : undefined
   if (command === undefined)
     throw new UsageError(
-      `no help for ${JSON.stringify(topic)}: use orch help flags, or one of ${commandNames.join(', ')}`,
+      `no help for ${JSON.stringify(topic)}: use orch help flags, or orch help followed by one of ${commandNames.join(', ')}`,
     )
   const { form, summary, about, flagGroups } = command
   const groups = await flagGroups()

@@ -145,7 +145,7 @@ function operationOf({ expected, value }: Write): string {
   return expected === 0 ? 'create' : 'update'
 }
 
-/** Returns the type, such as `pods` or `events.events`, of the object under a key. */
+/** Returns the type of the object under a key, for example `pods` or `events.events`. */
 function typeOf(key: string): string {
   const [, group, plural] = key.split('/', 3)
   return plural ? (group === 'core' ? plural : `${plural}.${group}`) : ''

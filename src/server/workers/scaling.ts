@@ -63,8 +63,8 @@ export class Scaling {
   }
 
   /**
-   * Returns a move of clients if the loads are uneven. Moves have no effect if a single busy connection causes the
-   * load, so the intervals between moves grow.
+   * Returns an action that moves clients if the loads are uneven. Moves have no effect if a single busy connection
+   * causes the load, so the intervals between moves grow.
    */
   #move(loads: readonly number[], average: number): ScalingAction | undefined {
     this.#ticksSinceMove++

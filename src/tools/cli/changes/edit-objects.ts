@@ -19,7 +19,7 @@ export interface EditedPart extends Subject {
 }
 
 export interface EditingObjects<P extends EditedPart> {
-  /** Noun, such as `object`, for the edited content in the header comment of the file. */
+  /** Noun for the edited content, such as `object`, in the header comment of the file. */
   readonly what: string
   readonly windowsLineEndings: boolean
   /** Format of the edited file. */

@@ -21,7 +21,7 @@ export const windowsLineEndingsFlag = toggle({
 })
 
 export interface Editing {
-  /** Noun, such as `object`, for the edited content in the header comment of the file. */
+  /** Noun for the edited content, such as `object`, in the header comment of the file. */
   readonly what: string
   readonly original: string
   /**

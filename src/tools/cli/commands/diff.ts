@@ -42,7 +42,7 @@ const flags = {
     name: 'at',
     value: 'REVISION|TIME|AGE',
     read: text,
-    help: 'compare the named object with its state in the past, specified as a revision, a time or an age such as 90m',
+    help: 'compare the named object with its past state at a revision, a time or an age such as 90m',
   }),
   ...connectionFlags,
 }

@@ -47,8 +47,8 @@ export const editCommand = defineCommand({
   forms: ['(TYPE [NAME...] | TYPE/NAME... | -f FILE) [flags]'],
   about: `Edit the named objects, or all objects of a type, in an editor, and update the changed objects.
 
-The editor is $KUBE_EDITOR, then $EDITOR, then vi. Several objects open as one List. An unchanged or empty file changes
-nothing. Objects that you remove from the List stay unchanged.`,
+The editor is $KUBE_EDITOR, or otherwise $EDITOR or vi. Several objects open as one List. Saving an unchanged or empty
+file changes nothing. Objects that you remove from the List stay unchanged.`,
   examples: ['orchctl edit configmap greeting', 'EDITOR=nano orchctl edit deployment/web', 'orchctl edit services'],
   flags,
   run: async (context, { options, words }) => {

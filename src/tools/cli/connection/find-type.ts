@@ -63,7 +63,7 @@ function hint(types: readonly DiscoveredType[], word: string): string {
   return near === undefined ? '' : `; did you mean ${JSON.stringify(near)}?`
 }
 
-/** Returns the type name, such as `configmap` or `lease.coordination.orch.io`, for a single object. */
+/** Returns the type name for a single object, for example `configmap` or `lease.coordination.orch.io`. */
 export function singularName({ kind, group }: Pick<DiscoveredType, 'kind' | 'group'>): string {
   return (group === '' ? kind : `${kind}.${group}`).toLowerCase()
 }

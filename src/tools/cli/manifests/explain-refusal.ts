@@ -48,7 +48,7 @@ function withoutLongValue(message: string): string {
   return message.replace(/^([\w ]+ value: ).{80,}(: [^:]+)$/s, '$1...$2')
 }
 
-/** Returns the position, such as `pods.yaml:12:5`, of a field. */
+/** Returns the position of a field, for example `pods.yaml:12:5`. */
 function placeText(origin: Origin, field: string): string {
   const place = locate(origin, field)
   return place === undefined ? origin.name : `${origin.name}:${place.line}:${place.column}`

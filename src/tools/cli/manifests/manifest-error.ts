@@ -10,7 +10,7 @@ export class ManifestError extends Error {
   readonly origin: Origin
   /** The operation that failed, such as `creating`. */
   readonly doing: string
-  /** Display name, such as `configmap/a`, of the object in the error message. */
+  /** Display name of the object in the error message, for example `configmap/a`. */
   readonly subject: string
 
   constructor({ origin, doing, subject }: { origin: Origin; doing: string; subject: string }, cause: unknown) {

@@ -17,7 +17,7 @@ const onAnyGround: Palette = { good: '38;5;28', waiting: '38;5;130', bad: '38;5;
 /** Colors a text according to its meaning, for example green for success. */
 export type Painter = (text: string, meaning: Meaning | undefined) => string
 
-/** Returns the painter for this stream, or undefined if the output on the stream is not colored. */
+/** Returns the function that colors text on this stream, or undefined if the output on the stream is not colored. */
 export function painterFor(context: Pick<Context, 'terminal' | 'env'>, stream: 'out' | 'err'): Painter | undefined {
   if (!hasColours(context, stream)) return undefined
   const { TERM = '', COLORTERM = '' } = context.env

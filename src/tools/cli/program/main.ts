@@ -1,6 +1,6 @@
 /**
- * Runs orchctl, given its arguments, and determines its exit code: finds the command, prints help and reports errors.
- * `orchctl.ts` connects it to the process with its streams and signals.
+ * Runs orchctl with the given arguments and determines its exit code: finds the command, prints help and reports
+ * errors. `orchctl.ts` connects it to the process with its streams and signals.
  */
 
 import { version } from '../../../api/model/version.ts'

@@ -23,7 +23,8 @@ export const applyCommand = defineCommand({
   about: `Create or update objects from files: create missing objects, patch objects that differ, and leave all other objects unchanged.
 
 Fields that a file no longer contains are removed from the object. Fields set by others are kept. With \`--server-side\`,
-the server merges: it tracks the owner of every field and rejects changes to fields that others own, unless forced.`,
+the server merges: it tracks the owner of every field, and rejects changes to fields that others own unless
+\`--force-conflicts\` is set.`,
   examples: [
     'orchctl apply -f manifests/',
     'orchctl apply -f deployment.yaml --server-side',

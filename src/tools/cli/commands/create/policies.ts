@@ -130,7 +130,7 @@ export const createIngressCommand = defineGenerator({
   name: 'ingress',
   about: `Create an ingress, which routes external requests to services.
 
-A rule is HOST/PATH=SERVICE:PORT[,tls[=SECRET]]. A path that ends in * matches all paths with that prefix.`,
+A rule has the form HOST/PATH=SERVICE:PORT[,tls[=SECRET]]. A path that ends in * matches all paths with that prefix.`,
   examples: [
     "orchctl create ingress site --rule='shop.example.com/*=web:80,tls=site'",
     'orchctl create ingress all --default-backend=web:http --class=public',

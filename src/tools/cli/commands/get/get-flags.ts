@@ -83,7 +83,7 @@ export const getFlags = {
     name: 'at',
     value: 'REVISION|TIME|AGE',
     read: text,
-    help: 'show the objects as they were in the past, specified as a resourceVersion, a time or an age such as 90m',
+    help: 'show the past state of the objects at a resourceVersion, a time or an age such as 90m',
   }),
   raw: flag({
     name: 'raw',

@@ -115,7 +115,7 @@ export function trimmed({ options }: Getting, object: ApiObject): ApiObject {
   return isDocument && !options.showManagedFields ? withoutManagedFields(object) : object
 }
 
-/** Returns the `-o name` line, such as `configmap/a`, for an object. */
+/** Returns the `-o name` line for an object, for example `configmap/a`. */
 export function nameLine(type: DiscoveredType, { metadata }: ApiObject): string {
   return `${singularName(type)}/${escapeLine(metadata.name ?? '')}\n`
 }

@@ -35,7 +35,7 @@ export const markFlags = {
 
 export interface MarkSort {
   readonly map: 'labels' | 'annotations'
-  /** Noun, such as `label`, for the field's entries in messages. */
+  /** Noun that messages use for an entry of the field, such as `label`. */
   readonly noun: string
   /** Whether to report keys that should be removed but do not exist. */
   readonly namesAbsent: boolean
@@ -84,7 +84,7 @@ export async function runMarks(
   })
 }
 
-/** Lists the values of a single object, or of several objects below the objects' names. */
+/** Lists the values of a single object, or the values of several objects, each below the name of its object. */
 async function list(session: Session, subjects: readonly Subject[], { map }: MarkSort): Promise<void> {
   const one = subjects.length === 1
   for (const { type, name } of subjects) {

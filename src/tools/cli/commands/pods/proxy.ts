@@ -104,8 +104,8 @@ export const proxyCommand = defineCommand({
   about: `Serve the API on a local port without TLS, as the kubeconfig user. Press Ctrl-C to stop.
 
 Anyone who can reach the port acts as the kubeconfig user, so do not expose the port beyond this machine. To protect
-you from web pages, orchctl rejects requests for host names other than those of this machine, and writes from
-pages with another origin. Protocol upgrades are not forwarded.`,
+you from malicious web pages, orchctl rejects requests for host names other than those of this machine, and rejects
+writes from pages of other origins. Protocol upgrades are not forwarded.`,
   examples: [
     'orchctl proxy',
     'orchctl proxy --port=0 --reject-methods=POST,PUT,PATCH,DELETE',

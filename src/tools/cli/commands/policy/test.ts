@@ -12,8 +12,8 @@ export const policyTestCommand = defineCommand({
   about: `Evaluate ValidatingAdmissionPolicies and MutatingAdmissionPolicies without a server.
 
 The files contain the policies with their bindings and parameters, and PolicyTest documents with requests and expected
-results. Without a PolicyTest, the command evaluates a CREATE of every other object. The exit code is 1 if a result is
-not as expected or, without a PolicyTest, if an object is denied.`,
+results. Without a PolicyTest, the command evaluates the creation of every other object. The exit code is 1 if a result
+differs from the expected result or, without a PolicyTest, if an object is denied.`,
   examples: [
     'orchctl policy test -f policy.yaml -f objects/',
     'orchctl policy test -f policy.yaml -f policy-test.yaml',

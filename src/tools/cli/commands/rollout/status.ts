@@ -40,7 +40,7 @@ const flags = {
 export const statusCommand = defineCommand({
   name: 'rollout status',
   forms: ['(TYPE NAME | TYPE/NAME | TYPE | -f FILE) [flags]'],
-  about: 'Show the progress of deployment, daemon set and stateful set rollouts, and wait for them to finish.',
+  about: 'Show the progress of the rollouts of deployments, daemon sets and stateful sets, and wait until they finish.',
   examples: ['orchctl rollout status deployment/web', 'orchctl rollout status deployment/web --timeout=60s'],
   flags,
   run: async (context, { options, words }) => {

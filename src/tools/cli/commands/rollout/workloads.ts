@@ -57,7 +57,7 @@ export function rolloutKind({ type }: Subject): 'Deployment' | 'DaemonSet' | 'St
   return (['Deployment', 'DaemonSet', 'StatefulSet'] as const).find((kind) => kind === type.kind)
 }
 
-/** Returns the display name, such as `deployments.apps "web"`, of an object in error messages. */
+/** Returns the display name of an object for error messages, for example `deployments.apps "web"`. */
 export function called({ type, name }: Subject): string {
   return `${typeName(type)} ${JSON.stringify(name.name)}`
 }

@@ -40,7 +40,7 @@ export type Setter = (object: ApiObject) => ApiObject | Promise<ApiObject>
 export interface Setting {
   /** Returns the setter for the command's arguments. With `--local`, `session` is undefined. */
   readonly set: (session: Session | undefined) => Setter
-  /** Text, such as `image updated`, for the report line. */
+  /** Text of the report line, such as `image updated`. */
   readonly done: string
   /** Text to print for an object that needs no change, or undefined to print nothing. */
   readonly unchanged?: string
