@@ -19,7 +19,7 @@ export const changing: Part = {
     r('label', 'cm -l app=z more=1 -o name', { stdout: 'configmap/one\n' }),
     r('label', 'cm one absent-', { stdout: 'label "absent" not found.\nconfigmap/one not labeled\n' }),
     r('label', 'cm one', {
-      stderr: 'error: at least one label update is required: use key=value to set a label, or key- to remove one\n',
+      stderr: 'error: at least one label update is required: use key=value to set a value, or key- to remove a key\n',
       code: 1,
     }),
     r('label', 'cm one app=-bad --dry-run=client', {

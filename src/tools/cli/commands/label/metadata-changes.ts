@@ -62,7 +62,7 @@ export async function runMarks(
   const requestedMarks = readMarks(marks, sort)
   if (requestedMarks.size === 0 && !options.list)
     throw new UsageError(
-      `at least one ${sort.noun} update is required: use key=value to set a ${sort.noun}, or key- to remove one`,
+      `at least one ${sort.noun} update is required: use key=value to set a value, or key- to remove a key`,
     )
   if (options.list) refuseListedForm(options)
   if (options.local)
@@ -106,9 +106,12 @@ function readMarks(words: readonly string[], { noun, faultsOf }: MarkSort): Mark
   for (const word of words) {
     const equals = word.indexOf('=')
     if (equals < 0 && !word.endsWith('-'))
-      throw new UsageError(`${JSON.stringify(word)} is not a ${noun}: use key=value, or key- to remove it`)
+      throw new UsageError(
+        `${JSON.stringify(word)} is not a valid ${noun} update: use key=value to set a value, or key- to remove a key`,
+      )
     const key = equals < 0 ? word.slice(0, -1) : word.slice(0, equals)
-    if (key === '') throw new UsageError(`${JSON.stringify(word)} has no key: use key=value, or key- to remove it`)
+    if (key === '')
+      throw new UsageError(`${JSON.stringify(word)} has no key: use key=value to set a value, or key- to remove a key`)
     if (marks.has(key)) throw new UsageError(`the key ${JSON.stringify(key)} is specified more than once`)
     const value = equals < 0 ? undefined : word.slice(equals + 1)
     const faults = value === undefined ? [] : faultsOf(value)
