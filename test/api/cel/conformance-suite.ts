@@ -1,9 +1,9 @@
 /**
- * Loads the conformance tests of the CEL specification (npm `@bufbuild/cel-spec`). Only the package's data is used,
- * because its types require a Protobuf library.
+ * Loads the conformance tests of the CEL specification from the npm package `@bufbuild/cel-spec`. Only the data of the
+ * package is used, because the types in the package require a Protobuf library.
  */
 
-/** A value in the JSON form of `cel.expr.Value`: `{int64Value: '1'}`. */
+/** A value in the JSON form of `cel.expr.Value`, for example `{int64Value: '1'}`. */
 export interface SpecValue {
   readonly [form: string]: unknown
 }
@@ -54,7 +54,10 @@ export interface PlacedTest {
   readonly spec: SpecTest
 }
 
-/** Name of the module. If the import used a literal instead, the compiler would read the package's types. */
+/**
+ * Name of the imported module. It is declared as a `string` so that the compiler does not load the types of the
+ * package.
+ */
 const data: string = '@bufbuild/cel-spec/testdata/conformance.js'
 
 /** Returns the test cases of all files. */

@@ -1,7 +1,7 @@
 /**
  * Runs the conformance tests of the CEL specification. Kubernetes uses a subset of the language. `leftOut` lists the
- * tests of parts that Kubernetes does not support, with the reasons. All other tests must pass, except those in
- * `differences`.
+ * tests to skip because Kubernetes does not support the tested feature. All other tests must pass, except those listed
+ * in `differences`.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -33,7 +33,7 @@ const readPattern = await loadPatternEngine()
 const messages = 'Kubernetes expressions have no Protobuf messages and enums'
 const library = 'Kubernetes does not enable this extension library'
 
-/** Files and sections to skip, as `file` or `file/section`, with the reasons. */
+/** Files and sections to skip. A key is `file` or `file/section`, and its value is the reason. */
 const leftOut: { readonly [place: string]: string } = {
   proto2: messages,
   proto2_ext: messages,
@@ -61,7 +61,7 @@ function reasonToSkip({ file, section, spec }: PlacedTest): string | undefined {
   return undefined
 }
 
-/** Tests in which Kubernetes differs from the specification, as `file/section/name`, by reason. */
+/** Tests for which Kubernetes differs from the specification, as `file/section/name`, grouped by reason. */
 const differences: { readonly [reason: string]: readonly string[] } = {
   'Kubernetes requires that all elements of a literal have one type': [
     'comparisons/eq_literal/eq_list_mixed_type_numbers',
@@ -177,8 +177,8 @@ function messageFor({ '@type': type, value }: { readonly '@type': string; readon
 }
 
 /**
- * Compares values. Unlike the operator `==` of the language, distinguishes numbers of different types and treats NaN as
- * equal to itself.
+ * Whether two values are the same. Unlike the CEL operator `==`, distinguishes numbers of different types and treats
+ * NaN as equal to itself.
  */
 function isSame(a: Value, b: Value): boolean {
   if (kindOf(a) !== kindOf(b)) return false
@@ -190,7 +190,7 @@ function isSame(a: Value, b: Value): boolean {
   return equals({ budget: new Budget(Number.POSITIVE_INFINITY), pattern: () => assert.fail() }, a, b)
 }
 
-/** Tests that disable the type check are skipped if the check would fail. */
+/** Reason to skip a test that disables type checking and whose expression would fail the type check. */
 const unchecked = 'Kubernetes checks the types of every expression'
 
 /** Returns a description of what is wrong with the outcome, or undefined if the test passes. */

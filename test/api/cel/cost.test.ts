@@ -1,6 +1,6 @@
 /**
- * Tests the costs of rules, in the same units as in cel-go. Costs are estimated from a schema and counted at run
- * time.
+ * Tests the estimated and actual costs of rules, in the same units as in cel-go. The estimate is computed from a
+ * schema, and the actual cost is counted during evaluation.
  */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
@@ -103,7 +103,7 @@ describe('actual rule costs', () => {
       costsOf('cidr(self).containsIP("10.0.0.1")', { schema: text(), self: '10.0.0.0/8' }).actual,
       1 + 1 + 1 + 1,
     )
-    // The cost of comparing two texts depends on the number of characters in the shorter text.
+    // The cost of comparing two strings depends on the number of characters in the shorter string.
     const texts: readonly (readonly [string, string])[] = [
       ['a'.repeat(25), 'b'.repeat(400)],
       ['😀'.repeat(25), 'b'.repeat(40)],

@@ -1,4 +1,4 @@
-/** Helpers that compile rules for JSON data with a schema and evaluate them with a budget. */
+/** Helpers that compile rules for JSON data with a schema, and that evaluate rules within a budget. */
 
 import { Budget } from '../../../src/api/cel/budget.ts'
 import { fromJson } from '../../../src/api/cel/json-values.ts'
@@ -20,7 +20,7 @@ export function compileForJson(rule: string, schema = any, version?: number): Co
   return runToCompletion(compileForJsonSliced(rule, schema, { version }))
 }
 
-/** Returns the estimated cost of a rule at a Kubernetes version. */
+/** Returns the estimated cost of a rule in a Kubernetes version. */
 export function estimateOf(
   rule: string,
   { schema, costVersion }: { readonly schema: JsonObject; readonly costVersion: number },
@@ -30,7 +30,7 @@ export function estimateOf(
   return compiled.program.maxCost
 }
 
-/** Compiles a rule as `compiled` does, but in steps. */
+/** Compiles a rule like `compiled`, but in steps between which the caller can yield. */
 export function compileForJsonSliced(
   rule: string,
   schema = any,

@@ -1,4 +1,4 @@
-/** Tests rules that are designed to block the server. The server rejects each rule or soon aborts its evaluation. */
+/** Tests rules that are designed to block the server. Each rule is rejected, evaluated quickly or soon aborted. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { Budget, BudgetExceeded } from '../../../src/api/cel/budget.ts'
@@ -48,7 +48,7 @@ describe('compilation of hostile rules', () => {
       assert.equal((await new TimeSlice().run(compileForJsonSliced(others))).outcome, 'program'),
     )
   })
-  test('compiling a rule yields to other tasks before it parses the rule', () => {
+  test('the compiler yields to other tasks before it parses a rule', () => {
     assert.deepEqual(compileForJsonSliced('(').next(), { done: false, value: undefined })
   })
   test('a rule with 50,000 unary operators is accepted', () => {
@@ -89,13 +89,13 @@ describe('evaluation of hostile rules', () => {
     assert.equal(outcomeOf(rule, { schema, self: { map: self }, limit: 100_000_000 }), true)
     assert.equal(lists, 1)
   })
-  test('the time before the first check of the clock counts toward the evaluation limit', () => {
+  test('the time before the first clock check counts toward the evaluation time limit', () => {
     const budget = new Budget(1000)
     budget.startClock()
     for (const began = threadMicroseconds(); threadMicroseconds() - began < 50_000; );
     assert.throws(() => budget.work(100_000), BudgetExceeded)
   })
-  test('the length of a long string counts a pair of surrogates as one character', () => {
+  test('a surrogate pair counts as one character in the length of a long string', () => {
     const long = 'a'.repeat(1000)
     assert.deepEqual([long, `${long}é世`, `${long}\u{1f600}`, `${long}\ud83d`].map(lengthOf), [1000, 1002, 1001, 1000])
   })

@@ -1,6 +1,6 @@
 /**
- * Tests random rules, most of which contain unknown types. Each rule must be rejected, or evaluate to true, false or an
- * error.
+ * Tests random rules in which most subexpressions have the type dyn. Each rule must either be rejected or evaluate to
+ * true, false or an error.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -86,8 +86,8 @@ function pick(list: readonly string[]): string {
 }
 
 /**
- * Returns a random expression. Most parts have an unknown type. With known types, hardly any rule would pass the
- * checker.
+ * Returns a random expression in which most subexpressions have the type dyn. Otherwise, hardly any rule would pass the
+ * type checker.
  */
 function expression(depth: number): string {
   const made = depth <= 0 ? pick(atoms) : operation(() => expression(depth - 1))

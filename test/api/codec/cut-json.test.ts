@@ -1,4 +1,4 @@
-/** Tests that cutting fields out of JSON gives the same result as parsing the object and copying the fields. */
+/** Tests that extracting fields from JSON text gives the same result as parsing the object and copying the fields. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Cutter, cutOf, ScalarFinder } from '../../../src/api/codec/cut-json.ts'
@@ -28,7 +28,7 @@ const selections: readonly (readonly (readonly string[])[])[] = [
   [...'abcdefghij'].map((key) => [key]).concat([['kind'], [odd, 'x'], ['deep', 'x'], ['__proto__']]),
 ]
 
-/** Returns the expected result of cutting, as computed from parsed values. */
+/** Returns the expected result of the extraction, computed from parsed values. */
 function expectedCut(value: Json, paths: readonly (readonly string[])[]): Json | undefined {
   if (paths.some((path) => path.length === 0)) return value
   if (Array.isArray(value)) return value.map((item) => expectedCut(item, paths)).filter((item) => item !== undefined)
@@ -48,7 +48,7 @@ for (const paths of selections)
   test(`extracting the paths ${JSON.stringify(paths)} from a JSON document copies only the fields at these paths`, () => {
     const cutter = new Cutter(cutOf(paths))
     const json = Buffer.from(`${JSON.stringify(object)}\n`)
-    // Cuts the text twice, because the cutter reuses its memory.
+    // Cut the text twice, to test that the cutter can reuse its memory.
     assert.deepEqual(cutter.cut(json).toString(), cutter.cut(json).toString())
     assert.deepEqual(JSON.parse(cutter.cut(json).toString()), expectedCut(object, paths))
   })

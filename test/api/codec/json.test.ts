@@ -44,7 +44,7 @@ test('the parser preserves all digits of numbers', () => {
   for (const text of ['1e400', '-1e999', '[1E0400]']) assert.throws(() => parse(text), /out of range/)
 })
 
-/** Numbers that a double rounds to an integer. */
+/** Fractional numbers that become integers when they are rounded to a double. */
 const roundedToWhole = ['1.00000000000000000001', '4503599627370497.5', '9007199254740993.5', '-1e-400', '0.1e-9999']
 const whole: readonly (readonly [string, number])[] = [
   ['10.000000000000000000000e-1', 1],
@@ -132,7 +132,7 @@ test('merging an object with very many members regularly yields to other tasks',
   })
 })
 
-/** Returns the maximum CPU time in milliseconds between two yields. */
+/** Returns the longest CPU time between two consecutive yields, in milliseconds. */
 function longestStep(work: Generator<void, unknown>): number {
   let longest = 0
   for (let done = false; !done; )

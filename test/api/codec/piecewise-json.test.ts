@@ -8,7 +8,7 @@ import { seeded } from '../../storage/store/random-source.ts'
 
 const parse = (text: string) => runToCompletion(parsePiecewise(text))
 const filler = 'x'.repeat(40_000)
-/** Enough members for more than one piece. */
+/** Enough members to split the document into several pieces. */
 const items = Array.from({ length: 2000 }, (_, i) => `{"id":${i},"text":"a,b]}\\"${i}"}`).join()
 
 const documents: readonly string[] = [

@@ -1,7 +1,7 @@
 /**
- * Tests that Protobuf matches the schema: every field number and wire type is the same as the recorded one, every value
- * that a schema allows survives a round trip, the rules of the wire format hold, and malformed messages are rejected
- * with the name of the field.
+ * Tests that Protobuf matches the schema: every field number and wire type matches the recorded one, every value that a
+ * schema allows survives a round trip, the rules of the wire format hold, and malformed messages are rejected with the
+ * name of the field.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -73,7 +73,7 @@ test('every Protobuf field has the recorded number and wire type', () => {
   assert.ok(seen.size > 100 && fields > 500)
 })
 
-/** Compares the alternative types of a value with the recorded types, by field number. */
+/** Checks that the alternative types of a value and their field numbers match the recorded ones. */
 function compareForms(name: string, { boolean, list, object }: Alternatives): void {
   const ours = [
     ...(boolean === undefined ? [] : [[boolean, 'bool']]),
@@ -148,8 +148,8 @@ function wireOf(schema: Schema, home: string): string {
 }
 
 /**
- * Whether the value can be encoded as a message, that is, whether all fields below it have numbers. Ignores the type of
- * a document, which is in the envelope.
+ * Whether a value with this schema can be encoded as a message, that is, whether the fields at all levels have numbers.
+ * Ignores apiVersion and kind, which are encoded only in the envelope.
  */
 function isMessage(schema: Schema, seen: Set<Schema>): boolean {
   if (seen.has(schema)) return true
@@ -185,8 +185,8 @@ test('random objects of every kind survive a Protobuf round trip', () => {
 })
 
 /**
- * Returns the value as the server would decode and default it. The type of the document is omitted, because only the
- * envelope contains it.
+ * Returns the value as the server decodes it, with defaults. Omits apiVersion and kind, which are encoded only in the
+ * envelope.
  */
 function normal(schema: ObjectSchema, value: JsonObject): JsonObject {
   return withoutTypes(schema, decode(schema, value).value) as JsonObject
@@ -199,7 +199,7 @@ function withoutTypes(schema: Schema, value: Json): Json {
   return Object.fromEntries(members.map(([name, item]) => [name, withoutTypes(schema.fields[name]!.schema, item!)]))
 }
 
-/** A schema that uses every feature of schemas. */
+/** A schema that uses every schema feature. */
 const inner = s.object({ a: field(1, s.string()), b: field(2, s.int32(), { zeroValue: 'keep' }) })
 const fields: Fields = {
   text: field(1, s.string(), { zeroValue: 'keep' }),

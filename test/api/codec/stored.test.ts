@@ -113,7 +113,7 @@ test('members that are not in the schema are stored after the members of the sch
   assert.ok(text.endsWith('"b":"1"},"alpha":2,"zeta":1}\n'), text)
 })
 
-test('stored objects and their events do not retain larger buffers', () => {
+test('stored objects and their events do not keep larger buffers in memory', () => {
   const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a', uid: 'a', creationTimestamp: 't' } }
   const stored = encodeStored('a key', { object: object as ApiObject, order: undefined, header: {} })
   assert.equal(stored.buffer.byteLength, stored.length)

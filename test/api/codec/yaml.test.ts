@@ -282,7 +282,7 @@ const fill = (bytes: number, line: (i: number) => string) => {
   return lines
 }
 
-/** Functions that return a body of about the given size, in a shape for which some parsers take quadratic time. */
+/** Functions that return a body of approximately the given size, whose shape makes some parsers take quadratic time. */
 const shapes: { readonly [name: string]: (bytes: number) => string } = {
   'keys of a map': (bytes) => fill(bytes, (i) => `k${i}: v`).join('\n'),
   'keys of a flow map': (bytes) => `{${fill(bytes, (i) => `k${i}: v`).join()}}`,
@@ -321,7 +321,7 @@ for (const [name, shape] of Object.entries(shapes))
     tryRead(shape(20_000))
     const small = shape(50_000)
     const large = shape(800_000)
-    // Compares the time with that of a body sixteen times as large, for which a quadratic parser would take 256 times
+    // Compare the time with the time for a body that is sixteen times as large. A quadratic parser would take 256 times
     // as long. Times of a few milliseconds cannot be measured reliably.
     await assertBelow(80, 'times as much for 1.6 MB as for 100 KB', () => {
       const once = cpuMs(() => tryRead(small))

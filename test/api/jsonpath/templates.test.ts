@@ -1,4 +1,4 @@
-/** Tests that templates and paths that would never end or would overflow the stack are rejected. */
+/** Tests that JSONPaths and templates are rejected if their evaluation would never end or would overflow the stack. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { allValues, firstValue, VisitBudget } from '../../../src/api/jsonpath/evaluate.ts'

@@ -38,7 +38,7 @@ const cases: readonly (readonly [spec: JsonObject, faults: readonly string[], na
   [{}, ['Invalid metadata.name'], 'v1.b.example.com'],
 ]
 
-test('an APIService with a generateName is rejected unless the generated name matches', () => {
+test('an APIService with a generateName is rejected unless the generated name matches its group and version', () => {
   const sent = versionOf({})
   const named = { ...sent, metadata: { ...(sent.metadata as JsonObject), generateName: 'v1.' } }
   assert.deepEqual(createBy(apiService, named).faults, ['Invalid metadata.generateName'])

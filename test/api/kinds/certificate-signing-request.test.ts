@@ -272,7 +272,7 @@ test('a running server enforces the rules for CertificateSigningRequests', async
   )
 
   await t.test(
-    'an apply to a subresource that ignores all fields in the request changes nothing, even if the fields are invalid',
+    'if a subresource ignores all fields of an apply, the apply changes nothing, even if the fields are invalid',
     async () => {
       const { body: requestObject } = await create('applied')
       const head = { apiVersion: requestObject.apiVersion, kind: requestObject.kind, metadata: { name: 'applied' } }
@@ -387,7 +387,7 @@ test('a running server enforces the rules for CertificateSigningRequests', async
   })
 
   await t.test(
-    'a CertificateSigningRequest may have any name that is a valid path segment, and deleting it returns a Status',
+    'a CertificateSigningRequest may have any name that is a valid path segment, and a deletion returns a Status',
     async () => {
       await create('Any Name:1')
       const { status, body } = await client.delete(`${requests}/Any%20Name:1`)

@@ -28,7 +28,7 @@ test('a ControllerRevision without data or with a negative revision is rejected'
   assert.deepEqual(create({ data: null, revision: -1 }).faults, ['Invalid revision', 'Required data'])
 })
 
-test('the revision number of a ControllerRevision is mutable, but the data and the order of its members are immutable', () => {
+test('the revision number of a ControllerRevision is mutable, but the data, including the member order, is immutable', () => {
   const { object } = create({ data: { a: 1, b: [{ c: 2 }] }, revision: 1 })
   const faultsOf = (sent: JsonObject) => updateBy(controllerRevision, object, objectOf(sent)).faults
   assert.deepEqual(faultsOf({ data: { a: 1, b: [{ c: 2 }] }, revision: 2 }), [])

@@ -40,7 +40,7 @@ test('CSIDriver: invalid fields are rejected', () => {
   expectFaults(csiDriver, cases)
 })
 
-test('CSIDriver: only changes that affect nodes increment the generation, and all other settings are immutable', () => {
+test('CSIDriver: some settings are immutable, and only changes that affect nodes increment the generation', () => {
   const { object } = createBy(csiDriver, named({}))
   const update = (spec: JsonObject) => updateBy(csiDriver, object, named({ spec }))
   for (const [name, value] of Object.entries({

@@ -1,6 +1,6 @@
 /**
- * Compares a stored object with the object that was sent. Reports values that were lost or changed, and values that
- * were added without being defaults.
+ * Compares a stored object with the object that was sent. Reports values that were lost or changed, and added values
+ * that are not defaults.
  */
 import { isObject, type Json, type JsonObject, own, sameJson } from '../../../src/api/json/json.ts'
 import type { Field, ObjectSchema, Schema } from '../../../src/api/schema/schema.ts'
@@ -124,10 +124,7 @@ function ofObjects(schema: ObjectSchema, sent: JsonObject, stored: JsonObject, p
   })
 }
 
-/**
- * Whether the value counts as unset, because it is null or is a zero value in a field that the encoder omits if it is
- * zero.
- */
+/** Whether a value counts as unset: null, or a zero value that the encoder omits from the field. */
 function isUnsent(value: Json, { zeroValue: zero }: Field): boolean {
   return value === null || (zero === 'omit' && isZero(value))
 }
@@ -138,7 +135,8 @@ function isZero(value: Json): boolean {
 }
 
 /**
- * Whether a zero value was added because the field is always written. An object counts as zero if all its members do.
+ * Whether an added value is the zero value of a field that is always written. An object counts as zero if all its
+ * members are zero.
  */
 function isWrittenZero(value: Json, { zeroValue: zero }: Field): boolean {
   const isNothing = (item: Json): boolean =>
@@ -147,8 +145,8 @@ function isWrittenZero(value: Json, { zeroValue: zero }: Field): boolean {
 }
 
 /**
- * Returns a difference, or undefined if the stored value contains everything that was sent. The server may have added
- * members or elements.
+ * Returns the difference, or an empty list if the stored value contains everything that was sent. The server may have
+ * added members or elements.
  */
 function withMore(given: Json, kept: Json, path: string): string[] {
   const isThere =

@@ -78,8 +78,8 @@ function collectionOf({ profile, kind }: Case): string {
 }
 
 /**
- * Returns the object in the manifest. If the manifest's version differs from the kind's, creates the object, reads it
- * back in the kind's version, and deletes it, so that the server converts it.
+ * Returns the object from the manifest in the API version of the kind. If the manifest contains another version, the
+ * server converts the object: the function creates it, reads it back in the version of the kind, and deletes it.
  */
 async function newObject(at: Case): Promise<ApiObject> {
   const { client, profile, kind } = at
@@ -104,7 +104,7 @@ async function newObject(at: Case): Promise<ApiObject> {
 
 type Change = (step: string) => Promise<Answer>
 
-/** Returns the ways of setting the label `step`. */
+/** Returns all methods of setting the label `step`: a PUT and each type of patch that the kind supports. */
 function changes({ client, kind, profile }: Case, path: string): [string, Change][] {
   const patch = async (type: string, body: unknown, query = '') => {
     const headers = { 'content-type': `application/${type}` }

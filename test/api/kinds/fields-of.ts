@@ -22,7 +22,7 @@ export function fieldsOf(schema: Schema, into = new Set<string>()): Set<string> 
   return into
 }
 
-/** Adds to `into` the fields that a value sets. */
+/** Adds the fields that a value sets to `into`. */
 export function fieldsIn(schema: Schema, value: Json, into: Set<string>): void {
   if (schema.type === 'list' && Array.isArray(value)) for (const item of value) fieldsIn(schema.items, item, into)
   if (schema.type === 'map' && isObject(value))

@@ -237,14 +237,14 @@ test('after every change, a FlowSchema reports whether its priority level exists
   await client.delete(`${levels}/mine`)
   assert.match(await conditionMessage('a', 'True'), /^Dangling NotFound 20/)
   const { body } = await client.get(`${schemas}/a`)
-  // Sort the entries here, because the server sorts them by time and their times may be equal.
+  // Sort the entries, because the server sorts them by time, and several entries may have the same time.
   const managers = body.metadata.managedFields.map(
     ({ manager, subresource = '' }: JsonObject) => `${manager} ${subresource}`,
   )
   assert.deepEqual(managers.toSorted(), ['orch status', 'unknown '])
 })
 
-test('a priority level shows the default of lendablePercent in every version', async (t) => {
+test('a priority level has the default lendablePercent in every version', async (t) => {
   const client = (await serve(t, ['--emulated-version=1.28'])).client()
   const group = '/apis/flowcontrol.apiserver.orch.io'
   const create = async (version: string, name: string, spec: JsonObject) => {

@@ -235,8 +235,8 @@ describe('conversion to older versions and back', () => {
   }
 
   /**
-   * Moves the metric that v1 stores in its own field to the end, after the metrics that v1 stores in an annotation. A
-   * write through v1 does the same.
+   * Moves the CPU utilization metric to the end, as a write through v1 does. In v1, this metric has its own field, and
+   * an annotation stores all other metrics.
    */
   function withCpuLast(object: ApiObject): ApiObject {
     const { metrics = [] } = object.spec as { metrics?: readonly MetricSpec[] }

@@ -27,7 +27,7 @@ const filled: readonly (readonly [sent: JsonObject, added: JsonObject])[] = [
   [{ max: { cpu: '0.00001' } }, { max: { cpu: '1m' }, default: { cpu: '1m' }, defaultRequest: { cpu: '1m' } }],
 ]
 
-test('missing defaults in a LimitRange for containers are derived from the other limits', () => {
+test('missing container defaults in a LimitRange are derived from the other limits', () => {
   for (const [sent, added] of filled) {
     const { object, faults } = create({ type: 'Container', ...sent })
     assert.deepEqual(faults, [], JSON.stringify(sent))

@@ -42,7 +42,7 @@ export const modes: MakeField = ({ pick }) =>
 export const fullSecret = maybe((making) => ({ name: subdomain(making)!, namespace: word(making)! }))
 export const namedSecret = maybe((making) => ({ name: subdomain(making)! }))
 
-/** Keeps one of these fields, chosen at random, and removes the others. */
+/** Keeps one of the named fields, chosen at random, and removes the others. */
 export function keepOne(object: JsonObject, names: readonly string[], { pick }: Making): void {
   const there = names.filter((name) => object[name] !== undefined)
   if (there.length < 2) return

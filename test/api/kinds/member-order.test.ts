@@ -25,8 +25,8 @@ interface Named {
 }
 
 /**
- * Yields every object type below a schema with its full name. `home` is the group and version of names without a
- * package.
+ * Yields every object type that a schema contains, together with its full name. `home` is the group and version for
+ * names without a package.
  */
 function* typesBelow(schema: Schema, home: string, seen: Set<string>): Generator<Named> {
   if (schema.type === 'any' && schema.described) yield* typesBelow(schema.described(vendorOf('orch')), home, seen)

@@ -22,7 +22,7 @@ export function newObject(kind: Kind, making: Making, name: string): JsonObject 
   }
 }
 
-/** Returns the name of the object, which for some kinds must consist of values from the spec. */
+/** Returns the name of the object. Some kinds require a name that is composed of values from the spec. */
 function nameOf(kind: Kind, made: JsonObject, name: string): string {
   if (kind.kind === customResourceDefinition.kind) return nameDefinition(made, name)
   if (kind !== apiService) return name

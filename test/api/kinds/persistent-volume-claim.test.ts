@@ -168,7 +168,7 @@ test('a claim can be created, updated, listed and deleted', async (t) => {
   assert.deepEqual([deleted.status, deleted.body.kind], [200, 'PersistentVolumeClaim'])
 })
 
-test('a claim whose status contains a capacity that exceeds 64 bits is rejected', () => {
+test('a claim status with a capacity that exceeds 64 bits is rejected', () => {
   const { object } = create(base)
   const reportedFaults = (memory: string) =>
     updateBy(persistentVolumeClaim, object, claim(base, { status: { capacity: { memory } } }), {

@@ -60,7 +60,7 @@ test('a running server enforces the rules for the lifecycle of a pod', async (t)
   })
 
   await t.test(
-    'an update can add tolerations to a pod and change their tolerationSeconds but cannot remove tolerations',
+    'an update can add tolerations to a pod and change tolerationSeconds, but cannot remove tolerations',
     async () => {
       const tolerations = [{ key: 'a', operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 5 }]
       await client.post(path, pod('l', { tolerations }))
@@ -128,7 +128,7 @@ test('a running server enforces the rules for the lifecycle of a pod', async (t)
     },
   )
 
-  await t.test('finalizers keep a pod after its grace period until the last finalizer is removed', async () => {
+  await t.test('a pod with finalizers remains after its grace period until the last finalizer is removed', async () => {
     const held = pod('h', { nodeName: 'n' })
     await client.post(path, { ...held, metadata: { name: 'h', finalizers: ['example.org/f'] } })
     await client.delete(`${path}/h?gracePeriodSeconds=5`)

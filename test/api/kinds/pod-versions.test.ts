@@ -24,7 +24,7 @@ test('since Kubernetes 1.33, every spec change increments the generation of a po
       ({ metadata }) => metadata.generation,
     )
   }
-  // Copies the stored generation, as the registry does before the rules run.
+  // An undefined generation is unchanged: before the rules run, the registry copies the stored generation.
   assert.deepEqual(generationsOf('1.33'), [1, undefined, undefined, 2])
   assert.deepEqual(generationsOf('1.32'), [undefined, undefined, undefined, undefined])
 })
@@ -383,7 +383,7 @@ test('since Kubernetes 1.30, the condition of a gated pod has a transition time'
   assert.deepEqual([timeOf('1.29'), timeOf('1.30')], [false, true])
 })
 
-/** The rules of fields whose gates are off by default. */
+/** Enables feature gates that are off by default, and returns the validation errors for a new pod. */
 function gatedFaults(version: EmulatedVersion, spec: JsonObject): readonly string[] {
   const gates = new Set([
     ...defaultGatesOf(version),

@@ -32,7 +32,7 @@ test('unset fields of a new pod are set to their defaults', () => {
   assert.deepEqual(status, { phase: 'Pending', qosClass: 'BestEffort' })
 })
 
-test('explicit zero values in a pod are kept in fields in which zero and unset have different meanings', () => {
+test('explicit zero values are kept in pod fields that distinguish zero from unset', () => {
   const kept = { terminationGracePeriodSeconds: 0, automountServiceAccountToken: false, enableServiceLinks: false }
   const { spec } = made({ containers: [{ ...main, stdin: false }], hostNetwork: false, ...kept })
   for (const [name, value] of Object.entries(kept)) assert.equal(spec[name], value)
@@ -82,7 +82,7 @@ test('tagOf() returns the tag of an image reference', () => {
   for (const [image, tag] of cases) assert.equal(tagOf(image), tag, image.slice(0, 50))
 })
 
-test('images with the tag latest default to the pull policy Always', () => {
+test('the pull policy of images with the tag latest defaults to Always', () => {
   const policyOf = (container: JsonObject) =>
     partOf(made({ containers: [{ name: 'c', ...container }] }).spec, 'containers').imagePullPolicy
   assert.equal(policyOf({ image: 'app' }), 'Always')
@@ -668,7 +668,7 @@ test('the seccomp annotations and fields of a pod always have the same values', 
     'Forbidden spec.securityContext.seccompProfile.type',
     `Invalid metadata.annotations.${podKey}`,
   ])
-  // The server validates only new pods in this way.
+  // The server accepts this contradiction in an update.
   assert.deepEqual(
     updateBy(pod, createBy(pod, asPod({ containers: [main], securityContext: local })).object, both).faults,
     [],

@@ -1,7 +1,7 @@
 /**
- * Tests every stored kind in Protobuf, in every version and both profiles, with a client that is derived from the
- * recorded facts alone. The client must read the same object as in the JSON response. An object that it sends must be
- * stored in the same way as if it had been sent in JSON. Writing an unchanged object back changes nothing.
+ * Tests every stored kind in Protobuf, in every version and both profiles, with a client that is built only from the
+ * recorded facts. The client must decode the same object from Protobuf as from JSON. An object sent as Protobuf must be
+ * stored in the same way as if it had been sent as JSON. Writing an unchanged object back must change nothing.
  */
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
@@ -123,9 +123,7 @@ function collection(at: Case): string {
   return `${root}/${apiVersion(at)}${kind.scope === 'Cluster' ? '' : '/namespaces/default'}/${kind.plural}`
 }
 
-/**
- * Masks the values in which two otherwise equal objects differ: the name, the UID, the times and the allocated values.
- */
+/** Masks the values that differ between otherwise equal objects: names, UIDs, times and allocated values. */
 function withoutIdentity(object: Loose): Loose {
   const text = JSON.stringify(object)
     .replaceAll(object.metadata.uid, 'UID')
@@ -139,8 +137,8 @@ function withoutIdentity(object: Loose): Loose {
 }
 
 /**
- * Removes the types of nested objects. In Protobuf, only the envelope contains a type, so claims in a StatefulSet have
- * none.
+ * Removes apiVersion and kind from nested objects. In Protobuf, only the envelope contains them, so the claim templates
+ * of a StatefulSet have neither.
  */
 function withoutInnerTypes({ apiVersion, kind, ...rest }: Loose): Loose {
   const dropped = (key: string, value: Loose) => (key === 'apiVersion' || key === 'kind' ? undefined : value)

@@ -1,6 +1,4 @@
-/**
- * Tests the published API: fields and types may be removed from an API version only according to the deprecation rules.
- */
+/** Tests the published API: fields and types may be removed from an API version only as the deprecation rules allow. */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

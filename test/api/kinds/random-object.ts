@@ -9,7 +9,7 @@ import { type RandomSource, seeded } from '../../storage/store/random-source.ts'
 import { typeName } from './fields-of.ts'
 
 export interface Making extends RandomSource {
-  /** Returns a number that the function has not returned before. */
+  /** Returns a different number on each call. */
   count(): number
 }
 
@@ -18,15 +18,15 @@ export type MakeField = (making: Making) => Json | undefined
 
 export interface ValidValues {
   /**
-   * Generators by type and field, such as `Container.name`. These fields are always set. If API versions differ, the
-   * key starts with the group and version of the kind, as in `autoscaling.v2beta1.MetricSpec.type`.
+   * Generators keyed by type and field, for example `Container.name`. These fields are always set. If API versions
+   * differ, the key starts with the group and version of the kind, for example `autoscaling.v2beta1.MetricSpec.type`.
    */
   readonly fields: { readonly [typeAndField: string]: MakeField }
-  /** Fields that are always set because they are required, although the schema does not require them. */
+  /** Fields that are always set because validation requires them, although the schema does not. */
   readonly needed: readonly string[]
   /** Maximum number of elements for lists that need more than two elements for good coverage. */
   readonly longest: { readonly [typeAndField: string]: number }
-  /** Functions by type that make the fields of a generated object consistent. They modify the object. */
+  /** Functions, keyed by type, that modify a generated object to make its fields consistent. */
   readonly agree: { readonly [type: string]: (object: JsonObject, making: Making) => void }
 }
 
@@ -35,7 +35,7 @@ export function makingFrom(seed: number): Making {
   return { ...seeded(seed), count: () => ++counted }
 }
 
-/** Texts that are easily misinterpreted or corrupted by an encoding. */
+/** Strings that an encoder or decoder might misinterpret or corrupt. */
 const texts = [
   'a',
   'word',

@@ -33,7 +33,7 @@ const seed = 20_260_101
 /** All fields that the test has sent, as `Type.field`. */
 const sentFields = new Set<string>()
 
-/** Maximum number of objects by kind, for kinds with many fields. */
+/** Maximum number of objects, keyed by kind, for kinds with many fields. */
 const most: { readonly [kind: string]: number } = {
   Pod: 100,
   PersistentVolume: 250,
@@ -194,8 +194,8 @@ async function faultsOfStatus(kind: Kind, at: string, drawn: JsonObject): Promis
   const schema = statusOf(kind)
   const { body } = await client.get(at)
   const status = { ...drawn }
-  // Only Services of type LoadBalancer have a load balancer status. Updating a Service of any other type would remove
-  // it.
+  // Only Services of type LoadBalancer have a load balancer status. An update of any other Service would remove this
+  // status.
   if (kind.kind === service.kind && body.spec.type !== 'LoadBalancer') delete status.loadBalancer
   fieldsIn(schema, status, sentFields)
   const written = await client.put(`${at}/status`, { ...body, status })

@@ -440,7 +440,7 @@ test('only claims in a namespace with the admin-access label may request adminis
   assert.deepEqual(await post('admins', true), [allowed, allowed])
 })
 
-test('the error for a maximum that is less than the minimum contains the maximum', () => {
+test('if the maximum is less than the minimum, the error contains the maximum', () => {
   const requestPolicy = { default: '5', validRange: { min: '5', max: '4' } }
   const errors = checkCapacity({ value: '8', requestPolicy }, { isShared: true, path: 'm' })
   assert.deepEqual(errors.slice(0, 1), [

@@ -56,7 +56,7 @@ export function updateBy(kind: Kind, previous: ApiObject, sent: JsonObject, ways
   return writeBy({ kind, sent, previous }, ways)
 }
 
-/** Runs the steps of a write that depend on the kind, as `apiserver/registry/writes/write-steps.ts` does. */
+/** Runs the kind-specific steps of a write in the same way as `apiserver/registry/writes/write-steps.ts`. */
 function writeBy(
   { kind: anyKind, sent, previous }: { kind: Kind; sent: JsonObject; previous: ApiObject | undefined },
   { subresource = '', version = oldestVersion, gates = defaultGatesOf(version), allocator = noPools }: Partial<Ways>,

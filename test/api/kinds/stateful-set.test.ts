@@ -1,4 +1,4 @@
-/** Tests StatefulSet: defaults, validation, immutable fields, and a pod template that is not validated. */
+/** Tests StatefulSet: defaults, validation, immutable fields, and the pod template, which is not validated. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { JsonObject } from '../../../src/api/json/json.ts'

@@ -1,6 +1,6 @@
 /**
- * Generates values that follow rules a schema cannot express, for kinds in the storage, scheduling, node and other
- * groups.
+ * Generates field values for kinds in the storage, scheduling, node and other groups. The values follow rules that a
+ * schema cannot express.
  */
 import type { JsonObject } from '../../../src/api/json/json.ts'
 import {

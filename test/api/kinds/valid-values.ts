@@ -1,6 +1,6 @@
 /**
- * Generates values for random objects that follow rules a schema cannot express: names, bounded numbers and consistent
- * fields.
+ * Generates field values for random objects. The values follow rules that a schema cannot express: valid names, bounded
+ * numbers and consistent fields.
  */
 import type { Json, JsonObject } from '../../../src/api/json/json.ts'
 import { requestPem } from '../pki/encode.ts'

@@ -178,7 +178,7 @@ function withApplied({ by, put }: { by: string; put: { data: { [key: string]: st
   return { by, put: { data: { ...put.data, applied: '1' } } }
 }
 
-test('path elements in managed fields escape JSON as kube-apiserver does, and any other escaping is accepted', () => {
+test('path elements in managed fields are escaped as in kube-apiserver, and any other escaping is accepted', () => {
   const set = s.list(s.string(), { list: 'set' })
   const keyed = s.list(s.object({ name: field(1, s.string()) }), { list: 'map', keys: ['name'] })
   const steps = [itemElement(set, 'a<b'), itemElement(keyed, { name: 'a>b&c' })]

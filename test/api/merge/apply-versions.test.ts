@@ -1,4 +1,4 @@
-/** Tests field managers that wrote an object in other API versions, which differ in structure. */
+/** Tests field ownership by managers that write an object through API versions with different structures. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { JsonObject } from '../../../src/api/json/json.ts'
@@ -112,8 +112,8 @@ test('the next change to an object removes the managed fields entries whose API 
 })
 
 /**
- * Writes the object with a PUT in the API version of the given fields. The field managers are then derived from the
- * differences.
+ * Replaces the object like a PUT in the API version of the given fields. The new field ownership is derived from the
+ * changes.
  */
 function put(live: ApiObject, name: string, fields: JsonObject): ApiObject {
   const apiVersion = String(fields.apiVersion)

@@ -1,6 +1,7 @@
 /**
- * Tests large objects, which are merged and compared in steps, so that other work can run. Different code merges small
- * objects, and the results must be the same. Random objects are generated from a seed that identifies them.
+ * Tests that large objects are merged and compared in steps, so that other work can run in between. Different code
+ * merges small objects, and both must produce the same results. Random objects are generated from a seed that
+ * identifies them.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -50,7 +51,7 @@ const members: { readonly [name: string]: (random: Random) => Json } = {
   any: (random) => Object.fromEntries(some(random, (i) => [`k${i}`, [i]] as const)),
 }
 
-/** Returns most items of a list, some of them at different positions. */
+/** Returns a list with most of the items. In half of the lists, a few items are moved to a different position. */
 function some<T>(random: Random, item: (i: number) => T): T[] {
   const numbers = Array.from({ length: many }, (_, i) => i).filter(() => random(50) > 0)
   if (random(2) === 0) numbers.push(...numbers.splice(random(many / 2), 5))

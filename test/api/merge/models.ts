@@ -111,7 +111,7 @@ export function modelMergePatch(target: Value | undefined, patch: Value): Value 
   return Object.fromEntries(members)
 }
 
-/** Returns a text for a value. Equal values have equal texts, regardless of key order. */
+/** Returns a canonical text of a value. Equal values have equal texts, regardless of key order. */
 export function canonical(value: Value): string {
   if (Array.isArray(value)) return `[${value.map(canonical).join()}]`
   if (!isMap(value)) return JSON.stringify(value)
@@ -122,7 +122,8 @@ export function canonical(value: Value): string {
 export type Random = () => number
 
 /**
- * Returns a generator of numbers from 0 (inclusive) to 1 (exclusive) that depend only on the seed (a 32-bit xorshift).
+ * Returns a 32-bit xorshift generator. The generated numbers are at least 0 and less than 1, and depend only on the
+ * seed.
  */
 export function seeded(seed: number): Random {
   let state = seed * 2654435761 || 1
@@ -172,7 +173,7 @@ function randomPath(random: Random, document: Value): string {
   return path
 }
 
-/** Freezes a value with all its parts, so that any attempt to modify it is an error. */
+/** Freezes a value and all its parts, so that any attempt to modify them throws an error. */
 export function deepFreeze<T>(value: T): T {
   if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {
     Object.freeze(value)

@@ -94,7 +94,7 @@ function randomValue(random: Random, schema: Schema): Json {
   }
 }
 
-/** Returns at least one member, and usually half of them. */
+/** Returns at least one of the members, and usually about half of them. */
 function randomMembers(random: Random, members: readonly (readonly [string, Schema])[]): JsonObject {
   const forced = random(members.length)
   const chosen = members.filter((_, i) => i === forced || random(2) === 0)
@@ -123,7 +123,7 @@ function shuffled<T>(random: Random, items: readonly T[]): T[] {
     .map(([, item]) => item)
 }
 
-/** Freezes a value with all its parts, so that any attempt to modify it is an error. */
+/** Freezes a value and all its parts, so that any attempt to modify them throws an error. */
 export function freeze<T>(value: T): T {
   if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {
     Object.freeze(value)

@@ -766,7 +766,7 @@ describe('strategic merge patches of random objects', () => {
     }
   })
 
-  test('a strategic merge sorts merged elements as in the patch and keeps the order of all other elements', () => {
+  test('a strategic merge puts merged elements in the order of the patch and keeps the order of all other elements', () => {
     const random = seeded(3)
     for (let round = 0; round < rounds; round++) {
       const before = distinct(random)

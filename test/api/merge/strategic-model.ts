@@ -1,7 +1,7 @@
 /**
- * A reference implementation of strategic merge patch for typed fields, as simple as its description. The model copies
- * whole values and searches linearly for elements. Lists are compared regardless of order (`sorted`), because separate
- * tests cover the order. The module imports nothing from src.
+ * A deliberately simple reference implementation of strategic merge patch for typed fields. The model copies whole
+ * values and searches linearly for elements. Lists are compared regardless of order (`sorted`), because separate tests
+ * cover the order. The module imports nothing from src.
  */
 import { canonical, pick, type Random, type Value } from './models.ts'
 
@@ -43,7 +43,10 @@ function memberType(type: Type, name: string): Type {
   return (type.is === 'object' ? type.fields[name] : undefined) ?? { is: 'text' }
 }
 
-/** Merges a value. If there is no value or only an empty list to merge with, returns the value as sent. */
+/**
+ * Merges a patch value into the existing value. If there is no existing value, or only an empty list, returns the patch
+ * value unchanged.
+ */
 function modelValue(type: Type, before: Value | undefined, value: Value): Value {
   if (isMap(value) && isMap(before)) return modelStrategic(type, before, value)
   if (!Array.isArray(value) || !Array.isArray(before) || before.length === 0) return value
@@ -74,7 +77,7 @@ function isMap(value: Value | undefined): value is Members {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** Returns the value with every merging list sorted. */
+/** Returns the value with every mergeable list sorted. */
 export function sorted(type: Type, value: Value): Value {
   if (isMap(value))
     return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, sorted(memberType(type, name), one)]))

@@ -1,6 +1,7 @@
 /**
- * An object and its field managers, for apply scenarios: a minimal version of the registry around the pure functions.
- * Steps are data. After each step, the test compares the object and its owners, such as `{ 'a applies': ['.data.k'] }`.
+ * A minimal registry for apply scenarios, which contains one object and its field managers and calls the pure merge
+ * functions. Steps are data. After each step, the test compares the object and its field owners, for example `{ 'a
+ * applies': ['.data.k'] }`.
  */
 
 import type { Json, JsonObject } from '../../../src/api/json/json.ts'
@@ -48,7 +49,7 @@ export interface Seen {
   readonly object: JsonObject
   readonly owners: { readonly [manager: string]: readonly string[] }
   readonly times: { readonly [manager: string]: string | undefined }
-  /** The expected conflicts, such as `a: .data.k`. A conflict leaves the object unchanged. */
+  /** The expected conflicts, for example `a: .data.k`. A conflict leaves the object unchanged. */
   readonly conflicts: readonly string[]
 }
 

@@ -1,4 +1,7 @@
-/** Tests that IPv6 addresses have one canonical spelling, the same as in the URL parser, and that ranges are parsed. */
+/**
+ * Tests that each IPv6 address has one canonical spelling, which is the spelling of the URL parser, and that address
+ * ranges are parsed.
+ */
 import assert from 'node:assert/strict'
 import { isIPv6 } from 'node:net'
 import { test } from 'node:test'
@@ -23,7 +26,7 @@ test('the parser accepts the same IPv6 notations as the URL parser', () => {
   }
 })
 
-test('IP addresses and ranges keep their value when parsed and formatted', () => {
+test('IP addresses and ranges survive a round trip through parser and formatter', () => {
   const ranges = [
     ['10.0.0.7/24', '10.0.0.0/24'],
     ['010.000.0.255/32', '10.0.0.255/32'],

@@ -55,7 +55,7 @@ const canonical: { readonly [text: string]: string } = {
   '7Ei': '7Ei',
   '8Ei': '9223372036854775807',
   '-100Ei': '-9223372036854775807',
-  // A quantity with an exponent keeps the exponent notation, with multiples of three.
+  // A quantity in exponent notation keeps this notation, and the exponent becomes a multiple of three.
   '1e3': '1e3',
   '1E3': '1E3',
   '1e+3': '1e+3',
@@ -233,7 +233,7 @@ const suffixes = [
   'e+20',
 ]
 
-/** Returns a random quantity as text. Its amount is so small that binary quantities are not capped. */
+/** Returns a random quantity as text. The amount is too small for binary quantities to be capped. */
 function randomText(random: RandomSource): string {
   const digits = (n: number) => Array.from({ length: n }, () => (random.chance(1 / 3) ? random.below(10) : 0)).join('')
   const whole = `${digits(random.below(3))}${random.below(5)}`

@@ -74,7 +74,8 @@ test('adopting another CA replaces the local CA, even if the local CA is damaged
     assert.equal(after[name].key, before[name].key)
     assert.ok(new X509Certificate(after[name].certificate).verify(issuer.publicKey), name)
   }
-  // Recreates the state after a crash between the two writes: the key of one CA and the certificate of the other.
+  // Recreates the state after a crash between the two writes: the key belongs to one CA, and the certificate to another
+  // CA.
   writeFileSync(join(own.directory, 'ca.key'), before.ca.key, { mode: 0o600 })
   await assert.rejects(openAll(own), PkiFileError)
   await adoptCa(own.directory, ca)
@@ -209,7 +210,7 @@ test('a certificate expires no later than its CA', async (t) => {
   assert.equal(new X509Certificate(serving.certificate).validToDate.getTime(), now + 3650 * day)
 })
 
-/** Damages a complete directory and expects the next start to report `file` with this message. */
+/** Damages a complete directory, and checks that the error of the next start names `file` and matches `message`. */
 function refused(what: string, file: string, message: RegExp, damage: (at: Place, file: string) => void): void {
   test(`the error for a damaged certificate directory names ${file}: ${what}`, async (t) => {
     const at = place(t)

@@ -33,7 +33,7 @@ import { openssl, temporaryDirectory } from './openssl.ts'
 const key = generateKey()
 const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey
 const none = der(0x05)
-/** Uses the RSA key above, because generating a new key would take half a second for each request. */
+/** Options that use the RSA key above, because generating a new key for each request would take half a second. */
 const ownKey = ['-key', 'KEYFILE']
 /** Creates a request with the openssl program. */
 function made(t: TestContext, options: readonly string[]): string {
@@ -176,7 +176,8 @@ for (const [name, text, accepted] of labels) {
 }
 
 /**
- * Returns a valid request after changing one to three bytes, and in some cases truncating it or repeating a part of it.
+ * Returns a mutated copy of a valid request: one to three bytes are changed, and some copies are also truncated or
+ * contain a part of the request twice.
  */
 function mutated(good: Buffer, random: RandomSource): Buffer {
   const bytes = Buffer.from(good)

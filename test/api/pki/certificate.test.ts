@@ -142,7 +142,7 @@ const contradictions: [string, Partial<CertificateTemplate>, RegExp][] = [
 ]
 
 for (const [what, changes, message] of contradictions) {
-  test(`issuing a certificate is rejected: ${what}`, () =>
+  test(`an invalid certificate template is rejected: ${what}`, () =>
     assert.throws(() => issueCertificate(template(ca, changes)), message))
 }
 

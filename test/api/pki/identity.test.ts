@@ -17,7 +17,7 @@ import { openssl, temporaryDirectory } from './openssl.ts'
 
 const key = generateKey()
 
-/** Creates a signed certificate with this subject, so that OpenSSL also reads it. */
+/** Returns a certificate with this subject. The certificate has a signature, so that OpenSSL can read it too. */
 function certificate(...subject: Buffer[]): Buffer {
   const algorithm = der(0x30, der(0x06, Buffer.from('2a8648ce3d040302', 'hex')))
   const validity = der(0x30, ...['260101000000Z', '360101000000Z'].map((time) => der(0x17, Buffer.from(time))))

@@ -24,7 +24,7 @@ export async function makeAuthority(): Promise<TestAuthority> {
   return { certificate, key }
 }
 
-/** Returns a template for a client certificate, with the test's changes. */
+/** Returns a template for a client certificate, with the given changes. */
 export function template(issuer: TestAuthority, changes: Partial<CertificateTemplate> = {}): CertificateTemplate {
   return {
     ...common(generateKey()),

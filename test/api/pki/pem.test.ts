@@ -1,4 +1,4 @@
-/** Tests the PEM parser. It finds blocks even if other text surrounds or interrupts them. */
+/** Tests that the PEM parser finds blocks even if other text surrounds or interrupts them. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { readPemBlocks } from '../../../src/api/pki/pem.ts'

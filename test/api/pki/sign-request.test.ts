@@ -18,7 +18,7 @@ const minute = 60_000
 const hour = 60 * minute
 const now = Date.UTC(2026, 5, 1, 12)
 
-/** Creates a CA that has this type of key, using openssl. */
+/** Uses openssl to create a CA with this type of key. */
 function authority(
   directory: string,
   newKey: readonly string[],
@@ -63,7 +63,7 @@ for (const [name, newKey] of [
     assert.match(told, /CA:FALSE/)
   })
 
-test('an issued certificate is valid from five minutes ago until the requested time, but no longer than the CA', (t) => {
+test('an issued certificate is valid from five minutes before issuance until the requested time, but not longer than the CA', (t) => {
   const directory = temporaryDirectory(t)
   const { certificate, key } = authority(directory, ['ec', '-pkeyopt', 'ec_paramgen_curve:P-256'], '10')
   const issuer = { certificate, key }

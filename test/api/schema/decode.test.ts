@@ -75,7 +75,7 @@ test('base64 is decoded strictly, except for unused bits of the last character, 
     assert.throws(() => read(sent), { code: 400 }, sent)
 })
 
-test('the decoder omits empty lists from a value but remembers which were explicitly empty, also in copies of the value', () => {
+test('the decoder omits empty lists from a value but remembers which lists were explicitly empty, even in copies of the value', () => {
   const groups = s.object({
     ids: field(1, s.list(s.int32()), { emptyCounts: true }),
     more: field(2, s.list(s.int32())),

@@ -1,4 +1,7 @@
-/** Tests the versions and gates of parts of the API, and the kinds that are derived for a version. */
+/**
+ * Tests in which versions and with which feature gates parts of the API exist, and the kinds that are derived for a
+ * version.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { vendorOf } from '../../../src/api/model/vendor.ts'

@@ -43,8 +43,8 @@ test('each emulated Kubernetes version has the feature gates of its release, wit
 })
 
 /**
- * Whether a type exists only in the specification. This is true of the v1beta1 webhook configurations in Kubernetes
- * 1.23.
+ * Whether only the specification contains an API version, and Kubernetes 1.23 does not serve it. This is true of the
+ * v1beta1 webhook configurations.
  */
 const beyondKubernetes = (version: string, group: string) =>
   group === 'admissionregistration.orch.io' && version === 'v1beta1'
@@ -167,8 +167,8 @@ function describeFact(fact: LevelField, tag: number) {
 }
 
 /**
- * Types that other tests compare. Some fields of JSONSchemaProps are vendor extensions. In Kubernetes 1.23, the webhook
- * types follow the specification.
+ * Types that are excluded here because other tests compare them. Some fields of JSONSchemaProps are vendor extensions.
+ * In Kubernetes 1.23, the webhook types follow the specification.
  */
 const comparedElsewhere =
   /^apiextensions\.v1\.JSONSchemaProps|^admissionregistration\.v1beta1\.(Mutating|Validating)?Webhook/

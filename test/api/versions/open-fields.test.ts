@@ -1,5 +1,5 @@
 /**
- * Tests that docs/reference/fields-without-rules.md lists the later fields whose rules are not implemented.
+ * Tests that docs/reference/fields-without-rules.md lists the fields of later versions whose rules are not implemented.
  * ORCH_WRITE_DOCS=1 rewrites the page.
  */
 import assert from 'node:assert/strict'
@@ -161,7 +161,7 @@ interface LaterField {
   readonly field: Field
 }
 
-/** Adds all fields with `since`, both of the type and of the types below it. */
+/** Adds all fields that have `since`, both in the schema and in the schemas that it contains. */
 function addLater(schema: Schema, home: string, found: Map<string, LaterField>, seen = new Set<Schema>()): void {
   if (seen.has(schema)) return
   seen.add(schema)
