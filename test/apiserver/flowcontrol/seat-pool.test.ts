@@ -146,7 +146,7 @@ test('shuffle sharding assigns queues evenly and without duplicates', () => {
   assert.deepEqual(dealHand(hashFlow('a', 'b'), 3, 8).toSorted(), [0, 1, 2])
 })
 
-/** The work budget of one event-loop tick, counted in reads of one object. */
+/** The work budget of one event-loop tick, measured in reads of a single object. */
 const workPerTurn = 32
 
 test('each event-loop tick starts only a limited amount of work, and the next tick continues in fair order', async () => {

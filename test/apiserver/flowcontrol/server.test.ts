@@ -239,7 +239,7 @@ test('a request with a long response occupies its seat until the client has read
   const admin = server.client()
   await admin.post(configMaps, { metadata: { name: 'long' }, data: { a: 'x'.repeat(200_000) } })
   for (const [path, accept] of longAnswers) {
-    // A server that accepts headers but no bytes of a body.
+    // A client that accepts headers but no bytes of a body.
     const session = connect(server.url, { ca: caOf(server), settings: { initialWindowSize: 0 } })
     const stream = session.request({ ':path': path, accept, authorization: 'Bearer alice-token' })
     const [headers] = await once(stream, 'response')

@@ -1,12 +1,13 @@
 /**
  * Lists all kinds of bad input that are known to have broken similar servers, and says where each kind is tested.
- * `here` lists groups of the table in `bad-inputs.test.ts`. `coveredBy` lists other tests by file and part of their
- * name, which is checked. `waits` names a feature that does not exist yet and whose tests will cover the input. `open`
- * describes what is not tested. A row may have several of these entries. The numbers refer to public advisories.
+ * `here` lists groups of the table in `bad-inputs.test.ts`. `coveredBy` lists other tests by file and part of the name,
+ * and `bad-inputs.test.ts` checks that these tests exist. `waits` names a feature that is not implemented yet, and
+ * whose tests will cover the input. `open` describes what is not tested. A row may have several of these entries. The
+ * numbers refer to public advisories.
  */
 export interface BadInput {
   readonly here?: readonly string[]
-  /** Paths of the files below `test/`. */
+  /** File paths are relative to `test/`. */
   readonly coveredBy?: readonly (readonly [file: string, test: string])[]
   readonly waits?: string
   readonly open?: string
@@ -349,7 +350,7 @@ export const identity: Rows = {
   },
 }
 
-/** Typical mistakes with the language and its runtime. */
+/** Typical mistakes with JavaScript and its runtime. */
 export const runtime: Rows = {
   '__proto__ and similar names in data': {
     here: ['javascript'],

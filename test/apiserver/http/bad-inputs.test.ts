@@ -102,7 +102,8 @@ const scope: readonly Row[] = [
   ...series(['/debug/pprof/', '/debug/pprof/profile'], (path) => [get(path, { 'impersonate-user': 'nobody' }), 403]),
   ...series(['/debug/flags/v', '/logs/'], (path) => [get(path), [403, 404]]),
   ...series(['pictures', 'volumes'], (plural) => [get(`${core}/namespaces/default/${plural}`), 404]),
-  // An impersonated user has only that user's permissions. Impersonation without a user is rejected.
+  // A request that impersonates a user has only the permissions of that user. Impersonation headers without a user are
+  // rejected.
   [get(configMaps, { 'impersonate-user': 'system:masters' }), 403],
   ...series(['group', 'uid', 'extra-a%2fb'], (what) => [
     get(configMaps, { [`impersonate-${what}`]: 'system:masters' }),
@@ -111,7 +112,7 @@ const scope: readonly Row[] = [
 ]
 
 /**
- * Keys that some engines put into the same hash bucket, because they are numbers that differ only in bits that the hash
+ * Numeric keys that collide in the hash tables of some engines, because they differ only in bits that the hash function
  * ignores.
  */
 const colliding = Array.from({ length: long ? 40_000 : 10_000 }, (_, i) => i * 256)
@@ -241,7 +242,7 @@ const queries: readonly Row[] = [
     400,
   ]),
   [get(`${configMaps}?fieldSelector=spec.x%3Dy`), 400],
-  // A dry run takes effect no matter where the request specifies it.
+  // A single dryRun=All is sufficient, regardless of its position among other dryRun parameters.
   ...series(['dryRun=&dryRun=All', 'dryRun&dryRun=All', 'dryRun=All&dryRun=All', 'dryRun=All&dryRun='], (query) => [
     post(bodyWith('"data":{}'), 'application/json', `${configMaps}?${query}`),
     201,
@@ -364,7 +365,8 @@ const podOf = (item: object) =>
 const volumes: readonly Row[] = [
   ...series(['..', '../x', 'a/../b', '/a', '', '..a/../b'], (path): Row => [podOf({ path }), 422, /items\[0\].path/]),
   ...series([512, -1, 2 ** 31], (mode): Row => [podOf({ mode }), mode === 2 ** 31 ? 400 : 422, /mode/]),
-  // As in 1.23, a backslash is an ordinary character, and two dots are special only as a complete path element.
+  // As in Kubernetes 1.23, a backslash is an ordinary character, and two dots are special only as a complete path
+  // element.
   ...series(['a\\..\\b', 'a..b', 'a/b'], (path): Row => [podOf({ path }), 201]),
 ]
 

@@ -1,6 +1,6 @@
 /**
- * Tests that the stored object, including all defaults, is the same however it is written (by create, PUT, each patch
- * type or apply, in JSON or YAML, through the stored version or another).
+ * Tests that every kind of write stores the same object with all defaults, regardless of the method (create, PUT, a
+ * patch of any type or apply), the format (JSON or YAML) and the API version.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -16,7 +16,7 @@ interface Type {
   readonly spec: JsonObject
   /** Another valid spec. Merging the first spec into this spec yields the first spec. */
   readonly before: JsonObject
-  /** A field with a default. */
+  /** Returns a field that has a default. */
   readonly filled: (stored: JsonObject) => unknown
 }
 

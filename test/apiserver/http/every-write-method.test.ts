@@ -1,7 +1,7 @@
 /**
  * Tests that every write method performs the same checks. A document can be sent by create, PUT, each patch type or
- * apply, in JSON or YAML. It is rejected unless it is an object of the right kind in well-formed text. All stored
- * objects are then read in every format: after each method or, in the long variant, after each write.
+ * apply, in JSON or YAML. The server rejects the document unless it is an object of the right kind in well-formed text.
+ * All stored objects are then read in every format: after each method or, in the long variant, after each write.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -39,7 +39,7 @@ const whole: { readonly [method: string]: Way } = {
   'patch of a status': { method: 'PATCH', path: '/api/v1/namespaces/default/status', type: patch('merge') },
 }
 
-/** Returns the name that an object must have with this method. */
+/** Returns the name that the sent object must have for this method. */
 function nameFor({ path }: Way): string {
   return (
     /\/(existing|fresh)/.exec(path)?.[1] ??

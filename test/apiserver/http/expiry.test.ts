@@ -1,6 +1,6 @@
 /**
- * Tests that Events expire. For clients, an expiry is an ordinary deletion. Watches report each deletion with the
- * object's last state and with a version of its own, so a watch can be resumed between any two deletions. Both stores
+ * Tests that Events expire. For clients, an expiry is an ordinary deletion. Watches report each deletion with the last
+ * state of the object and a separate resourceVersion, so a watch can be resumed between any two deletions. Both stores
  * behave in the same way.
  */
 import assert from 'node:assert/strict'

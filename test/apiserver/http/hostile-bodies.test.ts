@@ -319,7 +319,7 @@ const forms: { [name: string]: Row } = Object.fromEntries(
 
 const big = 'x'.repeat(megabyte)
 /**
- * Number of bad members in a body. With either number, a response that listed all of them would exceed
+ * Number of invalid members in a body. Both numbers are so large that a response listing all of them would exceed
  * `maxRefusalBytes`.
  */
 const badMembers = long ? 90_000 : 12_000

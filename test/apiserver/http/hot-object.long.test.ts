@@ -101,8 +101,8 @@ test('two servers on one etcd apply all concurrent changes, and a client that di
 })
 
 /**
- * Suspends etcd while a request is being written. Of the waiting requests, one times out and one is abandoned by its
- * client.
+ * Suspends etcd while a write is in progress. One of the waiting requests times out, and the client of another request
+ * disconnects.
  */
 async function leavers(cluster: Cluster, server: Restartable): Promise<void> {
   const { server: url, authority } = server.credentials()

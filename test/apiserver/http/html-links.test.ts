@@ -1,6 +1,6 @@
 /**
- * Tests that links in relayed pages are rewritten: links to paths on the same server are changed, regardless of how the
- * page is split into chunks.
+ * Tests that links to paths on the same server are rewritten in relayed pages, regardless of how the page is split into
+ * chunks.
  */
 import assert from 'node:assert/strict'
 import { Readable } from 'node:stream'

@@ -58,7 +58,7 @@ test('only the large objects of a list are formatted in steps', async () => {
 
 const server = await serve({ after })
 const client = server.client()
-// Includes characters outside ASCII, whose number of bytes differs from the number of characters.
+// Includes non-ASCII characters, so that the number of bytes differs from the number of characters.
 const data = { ...wide(3_000), 'last.key': '\u{1f600}' }
 await client.post(configMaps, { metadata: { name: 'large', annotations: { note: 'x'.repeat(70_000) } }, data })
 const [stored] = (await client.get(`${configMaps}?fieldSelector=metadata.name%3Dlarge`)).body.items
@@ -69,7 +69,7 @@ const readList = async (accept: string, query = '') => {
 }
 const meta = (as: string) => `application/json;as=${as};g=meta.orch.io;v=v1`
 
-test('lists show a large object completely in every format', async () => {
+test('lists return a large object completely in every format', async () => {
   assert.deepEqual(parse(await readList('application/yaml')).items, [stored])
   assert.deepEqual(JSON.parse(await readList('application/json', 'pretty=true')).items, [stored])
   const { rows } = JSON.parse(await readList(meta('Table'), 'includeObject=Object'))
@@ -79,7 +79,7 @@ test('lists show a large object completely in every format', async () => {
   assert.deepEqual(metadata, stored.metadata)
 })
 
-test('lists show the selected fields of a large object in every format', async () => {
+test('lists return the selected fields of a large object in every format', async () => {
   const query = 'fields=data,metadata.name'
   const expected = [{ metadata: { name: 'large' }, data }]
   assert.deepEqual(JSON.parse(await readList('application/json', query)).items, expected)
@@ -108,7 +108,7 @@ async function changesOf<T>(name: string, watching: (path: string) => Promise<T>
   return await events
 }
 
-test('watches show each state of a large object as a table and as partial metadata', async () => {
+test('watches return each state of a large object as a table and as partial metadata', async () => {
   const changes = (name: string, as: string) =>
     changesOf(name, async (path) => {
       const end = new AbortController()
@@ -137,7 +137,7 @@ test('watches show each state of a large object as a table and as partial metada
   )
 })
 
-test('watches in Protobuf show each state of a large object and its initial state', async () => {
+test('watches in Protobuf return the initial state and each later state of a large object', async () => {
   const own = { port: server.port, ca: caOf(server) }
   const watched = { accept: vendorOf('orch').protobufMediaType, message: 'core.v1.ConfigMap' }
   const { events } = await changesOf('frames', (path) =>

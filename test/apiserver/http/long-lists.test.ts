@@ -15,7 +15,10 @@ import { caOf, openSocket } from '../../support/raw-http.ts'
 
 const chunk = 64 * 1024
 
-/** Lists with sizes around the chunk size, several larger sizes in a row, and many small sizes: 5 MB in total. */
+/**
+ * Sizes of the objects, 5 MB in total: some around the chunk size, several much larger ones in a row, and many small
+ * ones.
+ */
 const sizes = [
   ...[1, 900_000, 900_000, chunk - 600, chunk - 300, chunk, chunk + 300, 1, 900_000],
   ...Array.from({ length: 400 }, (_, i) => 1000 + i * 20),
@@ -32,7 +35,7 @@ before(async () => {
   const created = await Promise.all(
     sizes.map((size, i) => {
       const name = `object-${String(i).padStart(4, '0')}`
-      // Makes every part of the list unique.
+      // Repeat the index, so that every part of the list is unique.
       const text = `${i}.`.repeat(size).slice(0, size)
       return client.post(configMaps, { metadata: { name }, data: { text } })
     }),

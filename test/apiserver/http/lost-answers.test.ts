@@ -24,7 +24,7 @@ const owner = endOfFile()
 const path = '/api/v1/namespaces/default/configmaps'
 
 let cluster: Cluster
-/** A server whose responses are never lost. */
+/** A client of a server that never loses a response from etcd. */
 let witness: HttpClient
 
 before(async () => {
@@ -64,7 +64,7 @@ async function follow(t: Ending, label: string): Promise<{ seen: WatchEvent[]; u
     }
     throw new Error(`the watch of the witness ended after ${seen.length} events`)
   })()
-  // A reader that is still waiting gets the error. At the end of the test, no reader may be waiting.
+  // Waiting readers get the error, but at the end of the test there may be none.
   reading.catch(() => {})
   return {
     seen,
@@ -89,9 +89,9 @@ function assertUnknown({ status, headers, text, body }: Answer): void {
 }
 
 /**
- * An update by kubectl whose response is lost. Undefined if no update was sent. This can happen on a busy machine,
- * where kubectl starts slowly: a server that has received nothing from etcd for a while first checks whether its cache
- * is current, and that check gets no response.
+ * Sends an update with kubectl and loses the response. Returns undefined if no update was sent. This can happen on a
+ * busy machine, where kubectl starts slowly: a server that has received nothing from etcd for a while first checks
+ * whether its cache is current, and that check gets no response.
  */
 async function loseUpdate(t: Ending, wired: Wired, name: string) {
   const labels = { lost: name }

@@ -11,7 +11,10 @@ const server = await serve({ after })
 const client = server.client()
 const path = '/api/v1/namespaces/default/configmaps'
 
-/** Returns the keys at this path in a response, in the order of the text. None of the keys is a number. */
+/**
+ * Returns the keys at this path in a response, in the order of the text. The keys must not be numbers, because
+ * JavaScript moves numeric keys to the front.
+ */
 function keysAt({ text }: Pick<Answer, 'text'>, ...place: readonly (string | number)[]): string[] {
   // biome-ignore lint/suspicious/noExplicitAny: tests read members of any response
   return Object.keys(place.reduce((value: any, key) => value[key], JSON.parse(text)))
@@ -55,7 +58,7 @@ test('created, read, updated and dry-run objects are encoded with fields in the 
     assert.deepEqual(keysAt(answer, 'metadata', 'managedFields', 0), managed)
     assertEnds(answer)
   }
-  // Maps are sorted by byte order, so 10 comes before 9.
+  // Map keys are sorted in byte order, so 10 comes before 9.
   assert.match(created.text, /"labels":\{"a":"2","b":"1"\}/)
   assert.match(created.text, /"data":\{"10":"x","9":"y","a":"2","z":"1"\}/)
 })
@@ -196,8 +199,8 @@ test('the schema in a CustomResourceDefinition is encoded with fields in declare
 })
 
 /**
- * Returns a value in the former storage format: apiVersion and kind first, everything else sorted by bytes, the version
- * before the uid.
+ * Returns a value in the former storage format: apiVersion and kind first, then all other members in byte order, with
+ * the version before the uid.
  */
 function olderValue(key: string, name: string): Buffer {
   const before = `{"apiVersion":"v1","kind":"ConfigMap","data":{"a":"1"},"metadata":{"creationTimestamp":"2026-01-01T00:00:00Z","name":"${name}","namespace":"default",`

@@ -47,7 +47,7 @@ test('client-side apply merges lists according to the patch strategies in OpenAP
     metadata: { name: 'merged', finalizers: ['example.com/a', 'example.com/other'] },
     data: { kept: '1', dropped: '1', other: '1' },
   })
-  // The PUT dropped the last-applied annotation. The next apply restores it before it merges.
+  // The PUT removed the last-applied annotation, which this apply restores.
   await apply(['example.com/a'], { kept: '1', dropped: '1' })
   const changed = await apply(['example.com/b'], { kept: '2' })
   assert.equal(changed.stdout, 'configmap/merged configured\n', changed.stderr)

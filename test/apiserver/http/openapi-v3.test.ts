@@ -24,7 +24,7 @@ test('the OpenAPI v3 index is plain text for every method, and its path has no s
   assert.equal((await client.get('/openapi/v3/')).status, 404)
 })
 
-test('an OpenAPI v3 document may be cached forever at its URL with the hash', async () => {
+test('an OpenAPI v3 document may be cached forever if its URL contains the hash', async () => {
   const { headers } = await client.get(address)
   assert.deepEqual([headers['cache-control'], headers.vary], ['public, immutable', 'Accept'])
   assert.ok(Date.parse(headers.expires!) > Date.now() + 300 * 86_400_000)
@@ -84,7 +84,7 @@ test('OpenAPI v3 definitions have the same names, defaults and enums as in Kuber
   assert.deepEqual(PriorityClassList.properties.items.items.default, {})
 })
 
-test('in some versions, OpenAPI lists a parameter that all operations of a path share only once', async () => {
+test('in some versions, OpenAPI lists a parameter only once if all operations of a path share it', async () => {
   const path = '/apis/scheduling.orch.io/v1/priorityclasses'
   const namesOf = (parameters: Loose[]) => parameters.map(({ name }) => name)
   const { post, parameters, get } = document.paths[path]

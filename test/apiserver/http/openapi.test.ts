@@ -172,7 +172,7 @@ test('every Protobuf tag in the schemas matches the recorded tag', () => {
     for (const { as } of Object.values(kind.views.subresources ?? {}))
       if (as !== undefined) compare(as.kind.schema, homeOf(as.kind))
   }
-  // Types that are only sent to an endpoint.
+  // Types that clients send to an endpoint, and that are never stored.
   for (const kind of [eviction, tokenRequest]) compare(kind.schema, `${kind.group}.${kind.version}`)
   for (const schema of Object.values(metaTypes))
     if (typeof schema !== 'function' && schema.type === 'object')
@@ -337,8 +337,8 @@ function markersOf(property: Loose): JsonObject {
 }
 
 /**
- * Returns the expected merge markers of a field. A list without a list type is atomic or, if patches merge it, merged
- * by its merge key. Recorded merge markers of strings have no meaning.
+ * Returns the expected merge markers of a field. A list without a list type is atomic, unless patches merge the list by
+ * a merge key. Recorded merge markers of strings have no meaning.
  */
 function markersExpected(fact: FieldFacts): JsonObject {
   const { patchStrategy, patchMergeKey } = fact.type === 'string' ? ({} as Partial<FieldFacts>) : fact
@@ -355,8 +355,8 @@ function markersExpected(fact: FieldFacts): JsonObject {
 }
 
 /**
- * Removes the recorded merge markers of the items. These markers have no meaning, because clients never write a list of
- * objects.
+ * Removes the recorded merge markers of the `items` of a list. These markers have no meaning, because clients never
+ * write a list of objects.
  */
 function withoutMerging({ listType: _, listMapKeys: __, ...fact }: FieldFacts): FieldFacts {
   return fact
@@ -369,8 +369,8 @@ function kindsOf(definition: Loose): string[] {
 }
 
 /**
- * Returns the expected kinds of a type. Types that are sent in every group version have the kinds of all group
- * versions.
+ * Returns the expected kinds of a type. A type that clients can send in every group version has one kind for each of
+ * them.
  */
 function kindsExpected(name: string, { gvk = [] }: TypeFacts, { paths }: Loose): readonly string[] {
   if (gvk !== 'many') return gvk

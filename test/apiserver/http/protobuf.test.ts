@@ -69,7 +69,8 @@ test('partial metadata of objects and lists is available in Protobuf, in both ve
   const { body: list } = await client.get(collection, {
     accept: `application/json${metadata('PartialObjectMetadataList')}`,
   })
-  // All lists have the same field numbers. In the older version, the numbers are in reverse order.
+  // Lists of all kinds have the same field numbers. The older version of partial metadata lists uses them in reverse
+  // order.
   const read = readDocument(bytes, 'core.v1.ConfigMapList')
   const items = list.items.map(({ metadata: one }: Loose) => ({ metadata: one }))
   assert.deepEqual(differencesFromJson({ ...list, items }, read), [])
@@ -221,7 +222,7 @@ test('a Scale subresource can be read and written in Protobuf', async () => {
   const read = async () => (await protobuf.get(`${path}/rc/scale`, 'autoscaling.v1.Scale')).body
   const scale = await read()
   assert.equal(scale.kind, 'Scale')
-  // The view and the object have the same cache key, but separate messages.
+  // The Scale and the ReplicationController have the same cache key, but separate messages.
   assert.deepEqual((await protobuf.get(`${path}/rc`, 'core.v1.ReplicationController')).body.spec.selector, { a: 'b' })
   const document = { ...scale, spec: { replicas: 3 } }
   const written = await protobuf.send('PUT', `${path}/rc/scale`, { document, message: 'autoscaling.v1.Scale' })

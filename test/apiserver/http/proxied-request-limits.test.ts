@@ -84,7 +84,9 @@ test('the proxied requests of one user exhaust neither the file descriptors nor 
   assert.equal(await begin(other, `${pods}/p2:${port}/proxy/`, 'admin-token'), 200)
 })
 
-/** Starts an HTTPS server that keeps idle connections open forever, and a relay to it. */
+/**
+ * Starts an HTTPS server that keeps idle connections open forever, and a relay that forwards requests to this server.
+ */
 async function startUpstream(t: TestContext) {
   const directory = mkdtempSync(join(tmpdir(), 'orch-proxied-'))
   const make = certificatesIn(directory)
@@ -115,15 +117,15 @@ async function startUpstream(t: TestContext) {
   return { authority: authority.certificate, port, relay, send, open }
 }
 
-// An idle connection would stay open for a minute without being counted.
-test('a proxied connection to a port that the user chose is closed after its request', async (t) => {
+// If the connection were kept, it would stay open for a minute without counting toward the limit.
+test('a proxied connection to a user-chosen port is closed after the request', async (t) => {
   const { send, open } = await startUpstream(t)
   await send({ isUnverified: true })
   await untilTrue(async () => (await open()) === 0)
 })
 
 for (const requiresNodeSubject of [true, false])
-  test(`only a few idle connections to a node agent are kept (requiresNodeSubject: ${requiresNodeSubject})`, async (t) => {
+  test(`only a few idle connections to a node agent are kept open (requiresNodeSubject: ${requiresNodeSubject})`, async (t) => {
     const { authority, port, relay, send, open } = await startUpstream(t)
     const trust = async () => ({ authority, credentials: noCredentials })
     const ways = new NodeConnector({

@@ -1,6 +1,6 @@
 /**
- * Tests those parts of messages and descriptions on which programs rely. These parts belong to the interface, whereas
- * the rest of each text does not.
+ * Tests the parts of messages and descriptions that programs rely on. These parts belong to the interface, whereas the
+ * rest of each text may change.
  */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'

@@ -1,6 +1,6 @@
 /**
- * Tests the details of responses to reads and deletes that clients of Kubernetes 1.23 rely on. The expected responses
- * are those of kube-apiserver to the same requests.
+ * Tests details of read and delete responses that clients of Kubernetes 1.23 rely on. The expected responses are those
+ * that kube-apiserver returns for the same requests.
  */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'

@@ -32,7 +32,9 @@ let cluster: Cluster
 let servers: ServerHandle[]
 let one: HttpClient
 let two: HttpClient
-/** A client of a third server, which is behind a proxy that tests can break. `mended` restores the proxy. */
+/**
+ * A client of a third server, which connects to etcd through a proxy that tests can break. `mended` restores the proxy.
+ */
 let wired: HttpClient
 let wire: Wire
 let secure: Cluster

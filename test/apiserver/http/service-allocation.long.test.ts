@@ -60,7 +60,7 @@ function refused(answer: Answer, field: string, text: RegExp): void {
   assert.match(answer.body.message, text)
 }
 
-/** Returns the allocations in the store, such as `cluster-ips-v4/10.96.0.1 default/orch`. */
+/** Returns the allocations in the store, for example `cluster-ips-v4/10.96.0.1 default/orch`. */
 async function held(): Promise<string[]> {
   const { entries } = await store.list({ prefix: 'claims/' })
   const name = (value: Uint8Array) => Buffer.from(value).toString().replace('objects/core/services/', '')
@@ -87,7 +87,7 @@ function heldBy({ metadata, spec }: Service): string[] {
   ].map((claim) => (typeof claim === 'number' ? `node-ports/${claim} ${holder}` : String(claim)))
 }
 
-/** Asserts that the store and the Services agree and that no allocation has two owners. */
+/** Asserts that the allocations in the store match the Services and that no allocation has two owners. */
 async function assertAgree(client: HttpClient): Promise<void> {
   const { body } = ok(await client.get('/api/v1/services'))
   const said = (body.items as Service[]).flatMap(heldBy).sort()
@@ -126,7 +126,8 @@ describe('Service allocation on two servers', () => {
     await assertAgree(one)
     const winner = winners[0]!.body.metadata.name
     ok(await two.delete(`${path}/${winner}`))
-    // The other server may not know about the allocation yet, but checks it before rejecting the request.
+    // The other server may not have received the deletion yet, but checks an allocation in the store before it rejects
+    // the request.
     ok(await one.post(path, newService('next', { type: 'NodePort', clusterIP: '10.96.1.1' })), 201)
     ok(await one.delete(`${path}/next`))
   })

@@ -36,7 +36,7 @@ async function firstEvents(from: HttpClient, watchPath: string, count: number): 
 
 const isEnd = ({ type, object }: WatchEvent) => type === 'BOOKMARK' && object.metadata.annotations?.[endKey] === 'true'
 
-/** Describes an event as, for example, `ADDED a`, and the bookmark that marks the end as `END`. */
+/** Formats events as text, for example as `ADDED a`, or as `END` for the bookmark that marks the end of the list. */
 const described = (events: readonly WatchEvent[]) =>
   events.map((event) => (isEnd(event) ? 'END' : `${event.type} ${event.object.metadata?.name ?? ''}`.trim()))
 

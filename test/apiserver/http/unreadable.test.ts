@@ -1,7 +1,7 @@
 /**
  * Tests objects in the store that are damaged or were written by a newer program. The log, /readyz?verbose and the
  * warnings in a list response name these objects. All other objects are served, and damaged objects can be deleted. The
- * tests run on the embedded store after a restart, and on etcd also while two servers are running on it.
+ * tests run on the embedded store after a restart, and also on etcd while two servers are using it.
  */
 import assert from 'node:assert/strict'
 import { join } from 'node:path'

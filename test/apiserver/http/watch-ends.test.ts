@@ -83,7 +83,7 @@ test('a single HTTP/2 frame that cancels a watch ends the watch', { timeout: 300
     stream += 6
     socket.write(ask(first))
     await untilWatches(running, 1)
-    // A request that the client sends and cancels in the same packet ends in the same way as a request that has already
+    // A watch that the client requests and cancels in the same packet ends in the same way as a watch that has already
     // started.
     const reset = (which: number) => frame('reset', 0, which, number(code))
     socket.write(Buffer.concat([ask(second), reset(second), reset(first), ask(third)]))

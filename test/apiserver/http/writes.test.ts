@@ -89,8 +89,8 @@ describe('applies by one manager through two versions', () => {
 
 describe('applying to an object that is deleted concurrently', () => {
   /**
-   * Sends a deletion and an apply together on one connection. The apply first finds the object, but the object no
-   * longer exists when the apply writes it.
+   * Sends a deletion and an apply together on one connection, so that the object may be deleted after the apply has
+   * read it and before the apply writes it.
    */
   async function race(session: ClientHttp2Session, name: string, metadata: JsonObject): Promise<[number, string]> {
     const headers = { ':path': `${maps}/${name}`, authorization: 'Bearer admin-token' }
@@ -298,7 +298,7 @@ test('a resourceVersion of 0 is treated as unset, and a PUT does not recreate a 
   })
   assert.equal((await client.post(maps, mapOf('zero', { resourceVersion: '0' }))).status, 201)
   assert.equal((await client.post(maps, mapOf('one', { resourceVersion: '1' }))).status, 400)
-  // A client that has read an object sends its uid.
+  // A client that has read the object sends the uid of the object.
   const uid = '11111111-2222-3333-4444-555555555555'
   const late = await client.put(`${events}/late`, event('late', { resourceVersion: '1', uid }))
   assert.deepEqual([late.status, late.body.reason], [409, 'Conflict'])

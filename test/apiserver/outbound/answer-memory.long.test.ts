@@ -119,7 +119,8 @@ test('if an outbound call times out while it waits for a connection, the error d
 test('only the retained part of a response counts toward the memory limit for outbound calls', async () => {
   const limits = { poolBytes: 0, shareBytes: mebibyte, reserveBytes: 256 * 1024 }
   const caller = callerWith(limits)
-  // A body of 210,000 bytes in chunks of 1,000 bytes, with extensions, takes nearly twice as many bytes on the wire.
+  // In chunks of 1,000 bytes with chunk extensions, a body of 210,000 bytes takes nearly twice as many bytes on the
+  // wire.
   const honest = await answerRaw({ after }, async (socket) => {
     socket.write('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n')
     const chunk = `3e8;${'e'.repeat(900)}\r\n${'x'.repeat(1000)}\r\n`

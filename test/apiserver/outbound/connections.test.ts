@@ -1,4 +1,4 @@
-/** Tests how connections to other servers are shared by destination. */
+/** Tests how calls to the same destination share connections. */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'

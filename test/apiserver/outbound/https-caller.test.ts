@@ -31,7 +31,7 @@ after(() => caller.close())
 const serving = (name: string) => [
   'extendedKeyUsage=serverAuth',
   `subjectAltName=DNS:${name}`,
-  // With these extensions, OpenSSL would find the issuer.
+  // Omit these extensions, because OpenSSL would find the issuer with them.
   'authorityKeyIdentifier=none',
   'subjectKeyIdentifier=none',
 ]
@@ -76,7 +76,7 @@ test('outbound connections are reused', async () => {
   const served = await serve(make({ subject: '/CN=hook', issuer: authority, extensions: serving('hook.n.svc') }))
   for (let i = 0; i < 5; i++) assert.equal(await post(to(served, authority)), 200)
   assert.deepEqual([served.connections(), served.requests()], [1, 5])
-  // A call with a different CA bundle counts as going to a different destination, even after a successful verification.
+  // A call with a different CA bundle does not reuse the connection, even though its certificate was verified before.
   const other = make({ subject: '/CN=authority', extensions: authorityExtensions })
   await assert.rejects(post(to(served, other)), /x509: certificate signed by unknown authority/)
   await assert.rejects(post(to(served, authority, 'other.n.svc')), /x509: certificate is not valid for other.n.svc/)
@@ -162,7 +162,7 @@ test('the outbound connection pool reports each call that must wait for a connec
   assert.deepEqual(waits, ['second', 'third'])
   pool.release(connection, { isReusable: true })
   pool.release(await second, { isReusable: false })
-  // That connection has been closed, so the third call opens another one.
+  // The connection of the second call has been closed, so the third call opens another one.
   const another = await third
   assert.notEqual(another, connection)
   pool.release(another, { isReusable: false })

@@ -8,7 +8,7 @@ import { serviceAddress } from '../../../src/apiserver/outbound/service-address.
 
 const reference = { namespace: 'n', name: 's', port: 443 }
 
-/** Returns a lookup of these objects, which are given by type and are all in the namespace `n`. */
+/** Returns a lookup that finds these objects, keyed by plural name. All of the objects are in the namespace `n`. */
 function lookupOf(objects: { readonly [plural: string]: readonly object[] }): Lookup {
   const all = ({ plural }: StoredType): StoredObject[] =>
     (objects[plural] ?? []).map((object) => ({ key: '', revision: 1, object: object as ApiObject }))
