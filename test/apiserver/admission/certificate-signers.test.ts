@@ -32,7 +32,7 @@ const signers = (verb: string, name: string, apiGroup = group) => ({
 
 let createdCount = 0
 
-/** Returns the status codes that bob gets when he approves and when he signs a request for this signer. */
+/** Returns the status codes of bob's attempts to approve and to sign a request for this signer. */
 async function tryBoth(signerName: string): Promise<number[]> {
   const name = `r${createdCount++}`
   const spec = { request: Buffer.from(requestPem()).toString('base64'), signerName, usages: ['client auth'] }

@@ -1,6 +1,6 @@
 /**
- * Tests CertificateSubjectRestriction: requests for client certificates in the superuser group are rejected in every
- * form.
+ * Tests CertificateSubjectRestriction, which rejects every request for a client certificate that names the superuser
+ * group.
  */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'

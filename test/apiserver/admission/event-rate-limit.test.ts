@@ -25,7 +25,7 @@ test('the rate of Events is limited per namespace, and dry runs do not count', a
   for (let i = 0; i < 5; i++) assert.equal((await create('default', client, '?dryRun=All')).status, 201)
   const answers = await Promise.all(Array.from({ length: 50 }, () => create('default', client)))
   const refused = answers.filter(({ status }) => status === 429)
-  // The requests may take a second or two, and the limit admits one more event for each second.
+  // The requests may take a second or two. In each second, the limit admits one more event.
   assert.ok(refused.length >= 30 && answers.length - refused.length >= 3, `${refused.length} refused`)
   assert.match(refused[0]!.body.message, /the Namespace limit has been exceeded/)
   assert.equal((await create('kube-system', client)).status, 201)
@@ -60,7 +60,7 @@ describe('rate limit buckets', () => {
     assert.deepEqual([ask('a', 'u'), ask('a', 'u'), ask('a', 'u')], [true, true, false])
   })
 
-  test('rate limit buckets are separate per user or per source and object, and the oldest buckets are evicted', () => {
+  test('each user, or each source and object, has its own rate limit bucket, and the oldest buckets are evicted', () => {
     const byUser = limited({ type: 'User', qps: 1, burst: 1 })
     assert.deepEqual([byUser('a', 'u'), byUser('b', 'u'), byUser('a', 'v')], [true, false, true])
     const byObject = limited({ type: 'SourceAndObject', qps: 1, burst: 1, cacheSize: 2 })

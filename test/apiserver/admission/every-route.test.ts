@@ -32,7 +32,7 @@ const open = '--disable-admission-plugins=ServiceAccount,TaintNodesByCondition,P
 const server = await serve({ after }, [open])
 let client = server.client()
 const types: { readonly prefix: string; readonly resources: readonly Discovered[] }[] = []
-/** Path of an object of each type, keyed by collection path, such as `/api/v1/configmaps`. */
+/** Path of one object of each type, keyed by collection path, for example `/api/v1/configmaps`. */
 const objects = new Map<string, string>()
 /** The object that was sent for each type, keyed by collection path. */
 const sent = new Map<string, ApiObject>()
@@ -104,7 +104,7 @@ function question(kind: string): object {
   return questions[kind] ?? (kind.startsWith('Self') || kind === 'WhoCan' ? selfAccess : access)
 }
 
-/** Connection subresources, for which every verb is CONNECT. */
+/** Connection subresources. For admission, every request to them is a CONNECT operation. */
 const connections = ['exec', 'attach', 'portforward', 'proxy']
 
 async function routesOf(prefix: string, type: Discovered): Promise<Route[]> {
@@ -148,7 +148,10 @@ function renamed({ metadata, ...rest }: ApiObject): ApiObject {
   return { ...rest, metadata: { ...kept, name: nameLike(metadata.name!) } } as ApiObject
 }
 
-/** Returns a name for another object. Some kinds, such as APIService, require a name in a certain format. */
+/**
+ * Returns a name for another object of the same kind, or the same name if the kind requires a certain format, as
+ * APIService does.
+ */
 function nameLike(name: string): string {
   return name.startsWith('v1') || name.includes('.') ? name : `${name}-2`
 }
@@ -188,7 +191,7 @@ function connection(place: string): Route {
   return { what: 'connect', operation: 'CONNECT', send: (by) => by.get(`${place}?command=x&ports=80`) }
 }
 
-/** Returns the number of admission calls by phase and operation, such as `admit CREATE`. */
+/** Returns the number of admission calls, keyed by phase and operation, for example `admit CREATE`. */
 async function steps(): Promise<Map<string, number>> {
   const { text } = await client.get('/metrics')
   const counts = new Map<string, number>()

@@ -107,7 +107,7 @@ test('the image policy webhook checks all containers of a pod, and its responses
   assert.equal((await client.send(`${pods}/a/ephemeralcontainers`, debug)).status, 403)
 })
 
-test('pods are admitted while the image policy webhook is unavailable if defaultAllow is set', async (t) => {
+test('if defaultAllow is set, pods are admitted while the image policy webhook is unavailable', async (t) => {
   const client = (await serve(t, [...flagsFor({ defaultAllow: true }), enabled])).client()
   const { status, headers } = await client.post(pods, pod('a', ['broken']))
   assert.equal(status, 201)

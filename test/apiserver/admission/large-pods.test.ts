@@ -1,6 +1,6 @@
 /**
- * Tests very large pods. The work of the admission plugins grows linearly with the size of the pod, and messages
- * stay short. The tests measure CPU time, with limits that only quadratic work exceeds.
+ * Tests the admission of very large pods. The work of the plugins must grow linearly with the size of the pod, and
+ * messages must stay short. The tests measure CPU time, with limits that only quadratic work would exceed.
  */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'

@@ -121,8 +121,8 @@ describe('admission plugins for pods and Services', async () => {
       { key: 'a.example/fpga', operator: 'Exists', effect: 'NoSchedule' },
       { key: 'example.com/gpu', operator: 'Exists', effect: 'NoSchedule' },
     ])
-    // A toleration that already exists is not added again. A broader existing toleration does not replace the added
-    // toleration.
+    // An identical toleration is not added again. If the pod has only a broader toleration, the plugin still adds its
+    // own.
     const taint = { key: 'example.com/gpu', operator: 'Exists', effect: 'NoSchedule' }
     for (const own of [taint, { ...taint, effect: undefined }, { operator: 'Exists' }]) {
       const tolerant = await create({

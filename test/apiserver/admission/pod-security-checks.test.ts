@@ -323,8 +323,8 @@ async function admit(client: HttpClient, namespace: string, asked: Asked): Promi
 }
 
 /**
- * Ports in ephemeral containers, and mixing host processes with other containers, are already invalid, so they are
- * checked without the server.
+ * Pods with ports in ephemeral containers, or with both host-process containers and others, are already invalid, so
+ * they are checked without the server.
  */
 function judged({ kind, fields, notes, level, version }: Asked): string {
   const { spec } = podWith(kind, fields, notes) as { spec: object }

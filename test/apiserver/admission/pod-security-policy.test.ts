@@ -31,7 +31,7 @@ interface Row {
   readonly policy: Fields
   readonly annotations?: { readonly [key: string]: string }
   readonly good: readonly Fields[]
-  /** The reported path, and the violating fields. */
+  /** The field path in the error, and the fields that violate the policy. */
   readonly bad: readonly (readonly [string, Fields])[]
 }
 
@@ -329,7 +329,7 @@ describe('PodSecurityPolicy rules', async () => {
     assert.ok(foreign.body.message.includes('spec.runtimeClassName: '), foreign.body.message)
   })
 
-  test('PodSecurityPolicy prefers a policy that changes nothing, then the first policy by name, and only validates updated pods', async () => {
+  test('PodSecurityPolicy prefers a policy that changes nothing, otherwise uses the first policy by name, and only validates updated pods', async () => {
     await use({ runAsUser: { rule: 'MustRunAs', ...range(3, 4) } })
     await client.post(path, policy({ runAsUser: { rule: 'MustRunAs', ...range(1, 2) } }, {}, 'a'))
     const chosen = async (spec: Fields) => (await create(spec)).body.metadata.annotations['orch.io/psp']

@@ -1,4 +1,7 @@
-/** Tests the conditions for an exact count of quota usage: no write is active, and new writes wait briefly. */
+/**
+ * Tests that quota usage can be counted exactly: a count starts only when no write is active, and new writes wait
+ * briefly for it.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { QuotaActivity } from '../../../src/apiserver/admission/quota/activity.ts'

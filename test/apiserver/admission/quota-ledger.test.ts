@@ -22,7 +22,7 @@ const owed = (number: string): PendingRefund => ({
 })
 
 /**
- * Returns a ledger over an in-memory quota, the usage of the quota after each stored change, and the pending refunds.
+ * Returns a ledger for an in-memory quota, the usage of the quota after each stored change, and the pending refunds.
  */
 function open(hard: string, used: string, refunds: readonly PendingRefund[] = []) {
   const stored: unknown[] = []
@@ -96,7 +96,7 @@ test('a quota charge with an unknown outcome is refunded only once, and only to 
   assert.equal(records.size, 0)
 })
 
-test('deleting a quota deletes its charges with an unknown outcome', async () => {
+test('deleting a quota also deletes its charges whose outcome is unknown', async () => {
   const refund = owed('1')
   const { ledger, records, now } = open('10', '9', [refund])
   now.gone = true

@@ -48,7 +48,7 @@ test('the usage charged for a failed write is refunded', async () => {
   assert.deepEqual(await used(), { configmaps: '1', 'count/configmaps': '1' })
 })
 
-test('after a write, no quota charge remains whose outcome is unknown, and a recount cancels such charges', async () => {
+test('completed writes leave no quota charges with an unknown outcome, and a recount cancels such charges after a crash', async () => {
   const { base, namespace, used } = await limited({ hard: { configmaps: '5' } })
   const maps = `${base}/configmaps`
   const owed = async () => (await server.store.list({ prefix: `quota-debts/${namespace}/` })).entries.length

@@ -16,7 +16,7 @@ const pod = (spec: object, annotations: object = {}) => ({
   spec: { containers, ...spec },
 })
 
-/** Creates a namespace. Returns the path of its pods and a function to create accounts. */
+/** Creates a namespace, and returns the path of its pods and a function that creates service accounts. */
 function roomOf(client: HttpClient, namespace: string) {
   const base = `/api/v1/namespaces/${namespace}`
   const account = async (name: string, fields: object = {}, annotations: object = {}): Promise<void> => {

@@ -250,7 +250,8 @@ test('proxy headers sent as trailers are ignored', { timeout: 300_000 }, async (
   })
 
   await t.test('proxy headers are removed before later handlers run', async () => {
-    // If impersonation used the header, the administrator would become joe, and the other users would be rejected.
+    // If the header still triggered impersonation, the administrator would become joe, and the other users would be
+    // rejected.
     const headers = { 'Impersonate-User': 'joe' }
     assert.equal((await authenticatedUser(server, { token: 'admin-token', headers })).user, 'admin')
     assert.equal((await authenticatedUser(server, { token: 'bob-token', headers })).user, 'bob')

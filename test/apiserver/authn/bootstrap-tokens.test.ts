@@ -1,5 +1,6 @@
 /**
- * Tests bootstrap tokens on a real server: valid tokens, reasons for invalidity, and indistinguishable rejections.
+ * Tests bootstrap tokens on a real server: valid tokens, the reasons why tokens are invalid, and rejections that do not
+ * reveal the reason.
  */
 import assert from 'node:assert/strict'
 import { before, it } from 'node:test'

@@ -16,8 +16,8 @@ import type { Served } from '../../support/server.ts'
 import { says, TokenService } from '../../support/token-service.ts'
 
 /**
- * The user of each certificate. Undefined means that no certificate is sent, and 'refused' that the certificate is
- * invalid.
+ * The user of each certificate. Undefined means that no certificate is sent, and 'refused' means that the certificate
+ * is invalid.
  */
 const certificates = {
   none: undefined,
@@ -47,8 +47,8 @@ const tokens = {
 } as const
 
 /**
- * What each header format contains: the token, an unknown token, nothing, or an error. In a format, * stands for the
- * token.
+ * How the server interprets each header format: as the token, an unknown token, no token, or an error because the
+ * header is duplicated. In a format, * stands for the token.
  */
 const forms: { readonly [form: string]: 'token' | 'wrong' | 'nothing' | 'twice' } = {
   'Bearer *': 'token',

@@ -276,7 +276,7 @@ async function forgeries(provider: OpenidProvider, good: object): Promise<(reado
   return found
 }
 
-/** Returns a token whose claims are this text, signed with the provider's key. */
+/** Returns a token that has this text as its claims and is signed with the provider's key. */
 async function signText(provider: OpenidProvider, text: string): Promise<string> {
   const { CompactSign, importJWK } = await import('jose')
   const key = provider.keys[0]!

@@ -353,7 +353,7 @@ describe('tokens signed outside the server', () => {
   })
 })
 
-/** Changes the unused bits of a signature's last character. Four of its six bits are unused. */
+/** Changes an unused bit in the last character of a signature. Four of the six bits of this character are unused. */
 function lastBitsChanged(last: string): string {
   const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
   return letters[letters.indexOf(last) ^ 1]!

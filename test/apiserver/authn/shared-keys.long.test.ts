@@ -114,7 +114,7 @@ describe('three servers on one etcd', { timeout: 300_000 }, () => {
       assert.equal((await used.get('/api')).status, 401)
       await one.client().post(accounts, { metadata: { name } })
       assert.equal((await used.get('/api')).status, 401)
-      // Time of the last successful request.
+      // Time until the last successful request.
       return last - began
     })
   })

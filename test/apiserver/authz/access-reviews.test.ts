@@ -1,6 +1,6 @@
 /**
- * Tests queries about permissions: identity, explanation and allowed subjects. Each kind of query requires a separate
- * permission.
+ * Tests queries about the identity of the caller, the reasons for a decision, and the subjects that may perform an
+ * action. Each kind of query requires a separate permission.
  */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'

@@ -20,7 +20,7 @@ async function give(admin: HttpClient): Promise<void> {
   await admin.post(`${rbac}/rolebindings`, { metadata: { name: 'reader' }, roleRef, subjects })
 }
 
-test('deleting any object that grants a permission revokes it for the next request', async (t) => {
+test('deleting any object that grants a permission revokes the permission with the next request', async (t) => {
   const server = await serve(t)
   const admin = server.client()
   const bob = server.client('bob-token')

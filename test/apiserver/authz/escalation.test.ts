@@ -1,4 +1,6 @@
-/** Tests escalation: roles and bindings written by a user with few permissions. */
+/**
+ * Tests the protection against privilege escalation, with roles and bindings that a user with few permissions writes.
+ */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { serve } from '../../support/in-process.ts'
@@ -137,7 +139,7 @@ test('creating a role with an aggregation rule requires all permissions', async 
   assert.equal((await alice.post(`${base}/clusterroles?dryRun=All`, { metadata: { name: 'x' } })).status, 201)
 })
 
-test('creating a role with a very broad rule is checked for escalation quickly', async () => {
+test('the escalation check for a role with a very broad rule is fast', async () => {
   const words = (prefix: string) => Array.from({ length: 5000 }, (_, i) => `${prefix}${i}`)
   const rules = [{ verbs: words('v'), apiGroups: words('g'), resources: words('r'), resourceNames: words('n') }]
   const alice = server.client('alice-token')

@@ -25,7 +25,7 @@ await admin.post(`${rbac}/clusterrolebindings`, {
   roleRef: { kind: 'ClusterRole', name: 'actor' },
   subjects: [{ kind: 'User', name: 'alice' }],
 })
-// Service accounts are impersonated in their namespace.
+// The permission to impersonate a service account is checked in the namespace of the account.
 await admin.post(`${rbac}/namespaces/default/roles`, {
   metadata: { name: 'robots' },
   rules: [{ verbs: ['impersonate'], apiGroups: [''], resources: ['serviceaccounts'] }],
@@ -108,7 +108,7 @@ test('impersonation headers that are duplicated or incomplete, or that lack a us
     [['Impersonate-Uid', 'u-1']],
     [['Impersonate-Extra-scopes', 'view']],
     [['Impersonate-Unknown', 'x']],
-    // The server's own identity as a client of node agents. No API request may come from this user.
+    // The identity that the server uses as a client of node agents. No API request may have this user.
     [['Impersonate-User', 'system:apiserver-node-client']],
     [['Impersonate-Group', '']],
     [['Impersonate-Extra-scopes', '']],

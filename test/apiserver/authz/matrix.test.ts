@@ -192,10 +192,7 @@ function judge(person: Person, wish: Wish, { status, text }: Answer): string {
   return text.includes(expectedMessage) && text.includes(scope) ? '' : `told otherwise: ${text.slice(0, 300)}`
 }
 
-/**
- * Whether the text is a rejection by authorization. Admission plugins may reject an allowed request with other
- * messages.
- */
+/** Whether the text is an authorization error. Admission plugins may reject an allowed request with other messages. */
 function isRefusal(text: string): boolean {
   return /forbidden: User .* cannot /.test(text)
 }

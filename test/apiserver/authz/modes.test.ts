@@ -45,7 +45,7 @@ test('ABAC: a request is allowed if a policy in the file matches it', async (t) 
   assert.equal((await nobody.get('/version')).status, 403)
 })
 
-/** Starts a service that answers reviews as configured and records them. */
+/** Starts a service that records access reviews and answers them as configured. */
 async function serviceFor(t: TestContext, answer: (review: Review) => object | undefined) {
   const { certificate, key } = await makeIdentity({
     commonName: 'service',

@@ -6,7 +6,7 @@
 export interface Person {
   readonly name: string
   readonly groups: readonly string[]
-  /** Token of the test server. If undefined, the administrator impersonates this user. */
+  /** Token of the user on the test server. If undefined, the administrator impersonates the user. */
   readonly token?: string
 }
 
@@ -107,7 +107,7 @@ export const bindings: readonly Binding[] = [
   { namespace: 'b', name: 'dangling', role: role('no-such-role'), to: [user('bob')] },
 ]
 
-/** Those default permissions of every cluster that these tests need. */
+/** The default permissions of every cluster, as far as these tests need them. */
 const byDefault: readonly Rule[] = [
   { verbs: ['get'], nonResourceURLs: ['/api', '/api/*', '/apis', '/apis/*', '/openapi', '/openapi/*', '/version'] },
 ]

@@ -21,7 +21,8 @@ import { withoutRootCa } from '../../../support/server.ts'
 import { untilTrue } from '../../../support/until.ts'
 import { configure, everything, unconfigure, Webhooks, webhook } from '../../../support/webhooks.ts'
 
-// A loop that writes the CA certificate into the namespace would also call the webhooks.
+// The control loop that publishes the CA certificate is off, because its writes to the namespace would also call the
+// webhooks.
 const server = await serveUp({ after }, ['--enable-break-glass=true', withoutRootCa])
 const webhooks = await Webhooks.start({ after })
 const client = server.client()
@@ -84,7 +85,7 @@ test('the circuit breaker of an unreachable webhook opens, is reported, and clos
   for (let i = 0; i < 8; i++) assert.equal((await client.post(maps, { metadata: { name: `b${i}` } })).status, 201)
   const path = '/apis/ops.orch.io/v1/admissionwebhooks'
   const shown = await client.get(`${path}/validating:broken:${name}`)
-  // On a very slow machine, the server sends a probe every ten seconds.
+  // The server probes the webhook every ten seconds, which matters only if the machine is very slow.
   const probes = Math.floor((performance.now() - began) / 10_000)
   const { breaker, calls, lastError } = shown.body.status
   assert.deepEqual([shown.status, breaker], [200, 'Open'])
@@ -175,7 +176,7 @@ test('after a circuit breaker probe fails because its client disconnected or the
   assert.deepEqual([crashed.breaker.state.open, crashed.breaker.refusal('namespace hooked')], [true, undefined])
 })
 
-test('a webhook that responds never opens its circuit breaker, regardless of the response', async () => {
+test('a webhook response never opens the circuit breaker, regardless of its content', async () => {
   await configure(client, 'validating', 'odd', [webhook(webhooks, '/bad-json', { failurePolicy: 'Ignore' })])
   webhooks.taken()
   for (let i = 0; i < 7; i++) assert.equal((await client.post(maps, { metadata: { name: `odd${i}` } })).status, 201)
@@ -232,8 +233,8 @@ for (const sort of ['mutating', 'validating'] as const)
       const make = (timeout: string) => client.post(`${maps}?timeout=${timeout}`, { metadata: { name: 'hasty' } })
       const { status, body } = await make('1s')
       assert.deepEqual([status, body.reason], [504, 'Timeout'], body.message)
-      // The webhook has enough time here. If it shared the client's timeout with other webhooks, its share would be too
-      // short.
+      // This timeout is long enough for the webhook. If the three webhooks shared it, the share of this webhook would
+      // be too short.
       if (failurePolicy === 'Ignore') assert.ok([403, 504].includes((await make('2500ms')).status))
       const { items } = (await client.get('/apis/ops.orch.io/v1/admissionwebhooks')).body
       assert.deepEqual(
@@ -256,7 +257,7 @@ test('a request whose client disconnects during a webhook call is not admitted w
   socket.write(`content-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`)
   await untilTrue(async () => webhooks.calls.length > 0)
   socket.destroy()
-  // Once the webhook has denied a second request, the first request has also ended.
+  // By the time the webhook denies a second request, the first request has also ended.
   assert.equal((await client.post(maps, { metadata: { name: 'patient' } })).status, 403)
   await unconfigure(client, 'validating', 'slow')
   assert.equal((await client.get(`${maps}/hasty`)).status, 404)
@@ -330,7 +331,8 @@ test('all servers that share a store apply a new webhook configuration within a 
     return performance.now() - began
   }
   await waitFor(false)
-  // Measure the slower of adding and removing the webhook. Repeat the measurement if other programs disturbed it.
+  // Measure how long adding and removing the webhook take to act, and use the longer time. Repeat the measurement if
+  // other programs disturbed it.
   const slowest = await assertBelow(1000, 'ms until a change acts on the other server', async () => {
     await configure(first, 'validating', 'shared', [webhook(webhooks, '/deny/403/no')])
     const inForce = await waitFor(true)

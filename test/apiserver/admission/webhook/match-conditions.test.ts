@@ -33,7 +33,7 @@ for (const sort of ['mutating', 'validating'] as const)
     const rows: [object, number, string[]][] = [
       [when(failing), 403, []],
       [{ ...when(failing), failurePolicy: 'Ignore' }, 201, []],
-      // A false condition takes precedence over a condition that fails.
+      // A false condition takes precedence over a condition whose evaluation fails.
       [when(failing, 'false'), 201, []],
     ]
     for (const [i, [settings, status, calls]] of rows.entries()) {

@@ -1,6 +1,6 @@
 /**
- * Tests local limits on webhook calls. The responses or delays of one webhook must not cause the server to skip another
- * webhook that would deny the request, not even with `failurePolicy: Ignore`.
+ * Tests the server's own limits on webhook calls. The responses or delays of one webhook must not cause the server to
+ * skip another webhook that would deny the request, even if the skipped webhook has `failurePolicy: Ignore`.
  */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
@@ -45,7 +45,7 @@ test('a flood of trailers in a webhook response does not cause other webhooks to
 })
 
 test('a request that finds no free connection to a webhook fails with a retryable error instead of skipping the webhook', async () => {
-  // Both webhooks share connections to the same address.
+  // Both webhooks have the same address, so they share connections.
   await configure(client, 'validating', 'hostile', [hostileWebhook(webhooks.clientConfig('/hang'))])
   await configure(client, 'validating', 'denied', [deny({ timeoutSeconds: 1 })])
   webhooks.taken()

@@ -66,7 +66,7 @@ test('a webhook warning is sent to the client as UTF-8 without control character
   await withConfigured('validating', hooks, async () => {
     const { status, headers } = await client.post(maps, { metadata: { name: 'warned' } })
     assert.equal(status, 201)
-    // Node reads headers as latin1.
+    // Node.js decodes header values as Latin-1.
     const warning = Buffer.from(String(headers.warning), 'latin1').toString('utf8')
     assert.equal(warning, '299 - "über \\"\u{1f600}\\" 名??."')
   })
@@ -366,7 +366,7 @@ test('a webhook configuration that could lock out its owners causes warnings', a
     webhooks: [careful],
   })
   assert.deepEqual([answer.status, answer.headers.warning], [201, undefined])
-  // Installers often add the CA bundle later.
+  // A missing CA bundle causes no warning, because installers often add the bundle later.
   const service = { namespace: 'hooked', name: 'hook' }
   const scoped = { ...hook, rules: [{ ...everything, resources: ['secrets'] }], clientConfig: { service } }
   const installed = await client.post(`${configurationPath('validating')}?dryRun=All`, {
