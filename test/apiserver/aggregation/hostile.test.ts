@@ -68,12 +68,12 @@ test('a forwarded request ends with its response, and the backend detects a trun
     [`POST ${root}/early HTTP/1.1`, 'Host: a', bearer, 'Transfer-Encoding: chunked', '', '5', 'begin', ''].join('\r\n'),
   )
   await new Promise((done) => socket.once('data', done))
-  // The client discards the rest of the response, and the connection remains usable.
+  // The server discards the rest of the request, and the connection remains usable.
   socket.write(`3\r\nend\r\n0\r\n\r\nGET ${root}/echo HTTP/1.1\r\nHost: a\r\n${bearer}\r\nConnection: close\r\n\r\n`)
   assert.deepEqual(statusesOf(await untilClosed(socket)), [200])
   await untilTrue(async () => backend.bodies.length > 0)
   assert.deepEqual(backend.bodies, ['cut'])
-  // A client that keeps its request open does not keep the connection to the backend open.
+  // A client that does not complete its request does not keep the connection to the backend open.
   const slow = await openSocket(server, 'http/1.1')
   slow.write([`POST ${root}/early HTTP/1.1`, 'Host: a', bearer, 'Content-Length: 100', '', 'begin'].join('\r\n'))
   await untilTrue(async () => backend.bodies.length > 1)
@@ -135,7 +135,7 @@ test('opening a tunnel requires permission, and the server ignores upgrade reque
   assert.deepEqual(backend.receivedCalls(), [])
   const local = await openSocket(server, 'http/1.1')
   local.write(upgradeHead('/version', bearer))
-  // The server closes the connection, because data after such a request may be ambiguous.
+  // The server closes the connection, because data after an ignored upgrade request may be ambiguous.
   const answer = await untilClosed(local)
   assert.deepEqual(statusesOf(answer), [200])
   assert.match(answer, /^connection: close\r$/im)
@@ -149,7 +149,7 @@ test('a truncated or overlong body is forwarded as an incomplete request', async
   assert.equal((await client.get(`${root}/echo`)).status, 200)
 })
 
-test('the server rejects a request that a backend sends back to the server', async () => {
+test('a request that a backend forwards back to the server is rejected', async () => {
   const { headers } = (await client.get(`${root}/echo`)).body as { headers: string[] }
   const via = headers[headers.indexOf('via') + 1]!
   const { status, body } = await client.get(`${root}/echo`, { via: `1.1 proxy, ${via}` })

@@ -32,7 +32,7 @@ test('kubectl top reads node and pod metrics through the aggregated API', async 
   assert.match(pods.stdout, /^p1 +250m +128Mi/m, pods.stderr)
   for (const line of ['top nodes', 'top node n1', 'top pods', 'top pods -A --containers', 'top pod p1 --no-headers']) {
     const [ours, theirs] = await Promise.all([run(line), kubectl(server, line.split(' '))])
-    // kubectl ends lines with spaces.
+    // kubectl pads its lines with trailing spaces.
     const stdout = theirs.stdout.replaceAll(/ +$/gm, '')
     assert.deepEqual([ours.stdout, ours.stderr, ours.code], [stdout, theirs.stderr, theirs.code], line)
   }

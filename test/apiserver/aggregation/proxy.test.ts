@@ -16,7 +16,7 @@ const directory = mkdtempSync(join(tmpdir(), 'orch-test-'))
 after(() => rmSync(directory, { recursive: true, force: true }))
 const tracing = join(directory, 'tracing.yaml')
 const kind = 'apiVersion: apiserver.config.orch.io/v1alpha1\nkind: TracingConfiguration\n'
-// Record traces for a collector that does not exist.
+// Enable tracing, with a collector that does not exist.
 writeFileSync(tracing, `${kind}endpoint: 127.0.0.1:1\n`)
 
 const server = await serve({ after }, ['--authorization-mode=RBAC', `--tracing-config-file=${tracing}`])
@@ -44,7 +44,7 @@ async function isAvailable(reason: string): Promise<void> {
   await until(condition, (found) => found.reason === reason)
 }
 
-/** Returns the request that the backend received. */
+/** Sends a request and returns it as received by the backend. */
 async function echo(headers: { [name: string]: string } = {}, asked = client) {
   const { body, status, text } = await asked.get(`${root}/echo`, headers)
   assert.equal(status, 200, text)

@@ -55,7 +55,7 @@ async function* pagesOf(entries: readonly Entry[]): AsyncGenerator<readonly Entr
   yield entries
 }
 
-/** Writes a backup file with these entries and the profile. */
+/** Writes a backup file with these entries and this profile. */
 async function backupFile(entries: readonly Entry[] = [], header: object = {}): Promise<string> {
   const file = newPlace()
   const profile = { key: 'meta/profile', revision: 2, value: Buffer.from('orch') }

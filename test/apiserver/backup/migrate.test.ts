@@ -1,7 +1,7 @@
 /**
  * Tests migration between stores. When objects are migrated from the embedded store to etcd and back, only the
- * revisions change. An interrupted migration resumes, unrelated keys are preserved, and the server can serve the data
- * in a kube-apiserver's etcd unchanged.
+ * revisions change. An interrupted migration can be resumed, unrelated keys are preserved, and the server can serve the
+ * data that a kube-apiserver has written to etcd.
  */
 
 import assert from 'node:assert/strict'

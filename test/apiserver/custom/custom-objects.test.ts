@@ -1,6 +1,6 @@
 /**
- * Tests custom objects beyond their schema: different versions, dry runs, nulls in apply, scale, columns and
- * warnings. All of them behave as in kube-apiserver 1.23.
+ * Tests features of custom objects other than schemas: API versions, dry runs, nulls in apply, scale, columns and
+ * warnings. All of these features behave as in kube-apiserver 1.23.
  */
 import assert from 'node:assert/strict'
 import { before, describe, test } from 'node:test'
@@ -210,7 +210,7 @@ describe('custom objects on a running server', () => {
     }
   })
 
-  test('all fields in a value of the wrong type in a custom object are treated as unknown', async () => {
+  test('if a value in a custom object has the wrong type, all fields in the value are treated as unknown', async () => {
     await define(client, {
       plural: 'wrongs',
       kind: 'Wrong',

@@ -1,6 +1,6 @@
 /**
- * Tests custom kinds on a real server. The kinds are created, used, changed and removed at runtime, on all servers
- * of a store, across restarts and kills.
+ * Tests custom kinds on a real server. The kinds are created, used, changed and removed at runtime, on all servers of a
+ * store, across restarts and crashes.
  */
 import assert from 'node:assert/strict'
 import { before, describe, test } from 'node:test'
@@ -337,7 +337,7 @@ longTest('a restarted server completes a deletion that a kill interrupted', asyn
   const again = server.client()
   await isGone(again, name)
   assert.equal((await again.get(path)).status, 404)
-  // The new definition has none of the old objects.
+  // The recreated definition has none of the old objects.
   await define(again)
   assert.deepEqual((await again.get(path)).body.items, [])
 })

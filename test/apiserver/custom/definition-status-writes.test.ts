@@ -147,7 +147,7 @@ describe('client writes to the status of a definition', () => {
   })
   after(() => server.stop())
 
-  test('a client that writes the status of a definition neither grants nor removes names, and other conditions are kept', async () => {
+  test('a client that writes the status of a definition can neither grant nor remove names, and other conditions are kept', async () => {
     const name = await define(client)
     const conditions = [
       { type: 'Established', status: 'False', reason: 'Mine', message: '' },

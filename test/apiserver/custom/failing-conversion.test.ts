@@ -1,6 +1,6 @@
 /**
- * Tests conversion webhooks that fail, hang or return invalid data. Responses contain the reason, nothing else is
- * affected, and the objects can still be deleted.
+ * Tests conversion webhooks that fail, hang or return invalid data. Error responses contain the reason, other requests
+ * are unaffected, and the objects can still be deleted.
  */
 import assert from 'node:assert/strict'
 import { after, afterEach, test } from 'node:test'
@@ -55,7 +55,7 @@ afterEach(() => {
   converter.answer = honest
 })
 
-/** Returns a correct webhook's response after applying a change to each object. */
+/** Returns the response of a correct webhook, with the given change applied to each object. */
 const changed = (change: (object: Loose) => Loose) => (review: ConversionReview) =>
   answerWith(
     review,
@@ -242,7 +242,7 @@ test('a call to a conversion webhook that never responds times out together with
   converter.answer = honest
   converter.paths.length = 0
   await convertBy()([object], `${group}/v2`)
-  // A call that the server has already abandoned may not reach the webhook until now.
+  // A call that the server has already abandoned may reach the webhook only now.
   const calls = converter.paths.filter((path) => !path.endsWith('timeout=0.3s'))
   assert.deepEqual(calls, ['/convert?timeout=30s'], 'what it has where nobody says less')
 })

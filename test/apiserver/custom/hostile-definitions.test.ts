@@ -19,7 +19,7 @@ let client: HttpClient
 before(async () => {
   server = await startInProcess()
   client = server.client
-  // Load and compile the code now, so that the measurements do not include the time for its first use.
+  // Run the code once now, so that the measurements do not include loading and compiling it.
   const schema = { type: 'object', properties: { a: { type: 'string', pattern: '^a$' } } }
   await undefine(client, await define(client, { schema }))
 })

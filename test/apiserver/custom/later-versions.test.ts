@@ -115,7 +115,7 @@ describe('an unchanged value that a changed definition no longer allows', () => 
     assert.deepEqual(causesOf(await change('a', { o: '3' })), ['FieldValueRequired spec.r'])
   })
 
-  test('elements of keyed lists are matched by key to find the unchanged values, which are tolerated', async () => {
+  test('elements of keyed lists are matched by key, and unchanged invalid values are tolerated', async () => {
     const listOf = (v: JsonObject) =>
       objectOf({
         m: {

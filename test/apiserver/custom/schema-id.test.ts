@@ -106,7 +106,10 @@ test('the server never uses the cached header of one stored object for another o
   assert.equal(said({ labels }), undefined)
 })
 
-/** Expected results for a schema with all features. If they change, increment `reading`. */
+/**
+ * Expected results of reading with a schema that uses all features. If they change, increment `reading` in
+ * `schema-id.ts`.
+ */
 const madeOf: readonly (readonly [Json, Json])[] = [
   [{}, { filled: { deep: 'x', list: [{ n: 1 }] } }],
   [{ filled: {} }, { filled: { deep: 'x' } }],

@@ -1,6 +1,6 @@
 /**
  * Tests that, since Kubernetes 1.33, the addresses of Services come from ServiceCIDRs, and that each address has an
- * IPAddress for as long as it is in use.
+ * IPAddress object while it is in use.
  */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'

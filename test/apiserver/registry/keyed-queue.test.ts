@@ -6,7 +6,7 @@ import { KeyedQueue } from '../../../src/apiserver/registry/writes/keyed-queue.t
 
 const stays = () => new AbortController().signal
 
-/** Occupies the queue until the returned function is called. */
+/** Occupies the queue until the returned `end` function is called. */
 function hold(turns: KeyedQueue, key: string) {
   const { promise, resolve } = Promise.withResolvers<void>()
   return { end: resolve, ended: turns.take({ key, abandoned: stays }, () => promise) }

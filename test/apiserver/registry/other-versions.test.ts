@@ -82,7 +82,7 @@ test('a default whose feature gate is disabled is not filled in', () => {
   assert.deepEqual(fields, { size: 2, policy: 'Always' })
 })
 
-test('fields that were added in later Kubernetes versions or removed are hidden', () => {
+test('fields that do not exist in the requested Kubernetes version are hidden', () => {
   const newest = write('1.36', { size: 3, policy: 'Never', nested: { late: 'l', old: 'o' }, fresh: {} })
   assert.deepEqual(show('1.23', newest).fields, { size: 3, nested: { old: 'o' } })
   const oldest = write('1.23', { size: 3, legacy: 'x' })

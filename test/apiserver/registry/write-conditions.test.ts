@@ -115,7 +115,7 @@ test('admission of a dry run registers no dependencies and no follow-up actions'
     await act({ ...plain, dryRun: true, admission: { ...admitAll, validate } })
 })
 
-test('an admission plugin is notified if the write is rejected, changes nothing or its response is lost', async () => {
+test('an admission plugin is notified when a write is rejected, when it changes nothing and when its response is lost', async () => {
   const outcomes: WriteOutcome[] = []
   const noting = (then: () => void) => ({
     ...plain,

@@ -80,7 +80,7 @@ test("a flag can allow ranges of proxy targets, but never the server's own port 
   assert.throws(() => policy('::ffff:0:0/96'), /is not a CIDR range/)
 })
 
-test('a proxy target is allowed only if all addresses of its host name are, and numeric names count as addresses', async () => {
+test('a proxy target is allowed only if all addresses of its host name are allowed, and numeric names count as addresses', async () => {
   for (const host of ['localhost', '127.1', '2130706433', '0x7f.1', '0177.0.0.1'])
     await assert.rejects(standard.resolve(host, 10250), /address not allowed|no such host/, host)
   assert.equal(await standard.resolve('192.0.2.1', 10250), '192.0.2.1')

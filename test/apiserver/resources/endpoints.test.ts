@@ -1,4 +1,7 @@
-/** Tests endpoints that store nothing, and views of objects as other kinds: TokenReview, pods/log, scale. */
+/**
+ * Tests endpoints that store nothing (TokenReview, pods/log) and the subresource that represents objects as another
+ * kind (scale).
+ */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { giveAccount } from '../../support/accounts.ts'

@@ -80,8 +80,8 @@ test('a policy report counts the existing objects that violate the policy', asyn
   const denied = await complete('limited', ({ status }) => status.deniedObjects !== 0)
   assert.deepEqual(denied, { ...found, checkedObjects, deniedObjects: 2 })
 
-  // A policy for updates evaluates the object as both the old and the new state. The report is not computed for any
-  // user, so authorizer checks deny everything.
+  // A policy for updates evaluates the object as both the old and the new state. The report is computed without a user,
+  // so authorizer checks deny everything.
   const update = [{ expression: "object == oldObject && request.operation == 'UPDATE'" }]
   const allowed = [{ expression: "authorizer.group('').resource('secrets').check('get').allowed()" }]
   await policy('namespaces', { validations: [...update, ...allowed] }, [rule(['UPDATE'], ['namespaces'])])

@@ -80,7 +80,7 @@ const framings: readonly Framing[] = [
 
 for (const reads of [true, false])
   for (const { name, alpn, size, send } of framings)
-    test(`${alpn}: the memory for ${name} is bounded, ${reads ? 'if the server reads it as it arrives' : 'before the server reads it'}`, {
+    test(`${alpn}: the memory for ${name} is bounded ${reads ? 'while the server reads it' : 'before the server reads it'}`, {
       timeout: 300_000,
     }, async (t) => {
       let held: ServerTransport | undefined

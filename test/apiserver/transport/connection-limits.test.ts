@@ -254,7 +254,7 @@ async function openStranger(t: TestContext, server: Served): Promise<TLSSocket |
   return isAnswered ? socket.resume() : undefined
 }
 
-/** Each attempt has a probability of one half of testing the eviction, so several attempts are made. */
+/** Each attempt tests the eviction with a probability of one half, so several attempts are made. */
 const attempts = long ? 12 : 5
 
 test('unauthenticated connections to one worker are closed in favor of a client of another worker', {

@@ -42,7 +42,7 @@ function answer(transport: ServerTransport, text: string): void {
   transport.send(200, ['content-length', String(text.length)], Buffer.from(text), false)
 }
 
-/** Returns a function that returns the data that a client has read so far. */
+/** Reads from the client, and returns a function that returns all data read so far. */
 function reading(client: Socket): () => string {
   const parts: Buffer[] = []
   client.on('data', (part: Buffer) => parts.push(part))

@@ -17,7 +17,7 @@ import { WorkerEvictions } from '../../../src/apiserver/transport/worker-evictio
 const limits = { total: 100, perAddress: 100, minTime: Number.POSITIVE_INFINITY }
 const maxWaiting = 4
 
-/** A worker without a port. */
+/** A worker that does not listen on a port. */
 interface TestWorker {
   readonly counts: ConnectionCounts
   readonly strangers: UnauthenticatedConnections

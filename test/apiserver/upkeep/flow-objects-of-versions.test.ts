@@ -1,4 +1,4 @@
-/** Tests that a new server creates the same FlowSchemas and priority levels as those recorded for Kubernetes. */
+/** Tests that a new server creates the FlowSchemas and priority levels that were recorded from Kubernetes. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import type { EmulatedVersion } from '../../../src/api/versions/emulated-version.ts'
