@@ -36,7 +36,7 @@ describe('estimated rule costs', () => {
     'self.all(x, self.all(y, x != y))': [listOf(integer, 10), 1 + 1 + 10 * (3 + 1 + 1 + 10 * (3 + 2))],
     'self.map(x, x + 1).size() == 1': [listOf(integer, 10), 1 + 11 + 10 * (12 + 2) + 2],
     'size(self) < 5': [text(), 3],
-    // The elements of a computed list are assumed to have the same size as the validated value, which is an object
+    // The estimate assumes that each element of a computed list is as large as the validated value, which is an object
     // here.
     '["a"].exists(x, self.s.contains(x))': [{ type: 'object', properties: { s: text(100) } }, 10 + 1 + 4 + 3],
     'self.map(x, x + "a").all(y, y == "b")': [listOf(text(5), 3), 1 + 11 + 3 * (12 + 1 + 3) + 1 + 3 * (3 + 1 + 1)],

@@ -349,9 +349,9 @@ describe('functions of later Kubernetes versions', () => {
   })
 })
 
-// The functions of `authorizer` are tested together with policies, because rules have no such variable: path( group(
-// resource( subresource( namespace( name( serviceAccount( fieldSelector( labelSelector( check( allowed( reason(
-// errored( error(
+// Rules have no variable `authorizer`, so the tests of policies cover its functions. They are listed here for the first
+// test below: path( group( resource( subresource( namespace( name( serviceAccount( fieldSelector( labelSelector( check(
+// allowed( reason( errored( error(
 describe('functions available in rules', () => {
   const names = [...functions.keys()].filter((name) => /^[a-z]\w*$/i.test(name))
   const textOf = (path: string) => readFileSync(new URL(path, import.meta.url), 'utf8')

@@ -242,7 +242,8 @@ test(`${texts.length} strings survive a YAML round trip as keys and as values, e
 })
 
 /**
- * Values that kubectl prints unquoted, such as a UID that starts with digits or looks like a number with an exponent.
+ * Values that kubectl prints without quotes, for example UIDs that start with digits or look like a number with an
+ * exponent.
  */
 const plainTexts = [
   ...['87642691-3d9b-4d3c-8f65-0123456789ab', '12e45678-1234-1234-1234-0123456789ab', '12345678-1234-5678-9abc-1'],

@@ -33,7 +33,7 @@ export const ruleContext = {
 
 export interface Outcome {
   readonly object: ApiObject
-  /** Distinct errors in alphabetical order, such as `Required spec.capacity`. */
+  /** Distinct errors, for example `Required spec.capacity`, in alphabetical order. */
   readonly faults: readonly string[]
 }
 

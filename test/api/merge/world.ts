@@ -1,7 +1,7 @@
 /**
- * A minimal registry for apply scenarios, which contains one object and its field managers and calls the pure merge
- * functions. Steps are data. After each step, the test compares the object and its field owners, for example `{ 'a
- * applies': ['.data.k'] }`.
+ * A minimal registry for apply scenarios. The registry contains one object and its field managers, and calls the pure
+ * merge functions. Steps are data. After each step, the test compares the object and its field owners with the expected
+ * ones, for example with the owners `{ 'a applies': ['.data.k'] }`.
  */
 
 import type { Json, JsonObject } from '../../../src/api/json/json.ts'

@@ -144,7 +144,7 @@ const builtForOthers = [
   'certificates.v1beta1.PodCertificateRequestSpec.stubPKCS10Request',
 ]
 
-/** Fields whose defaults, validation and update rules are implemented, such as `core.v1.PodSpec.hostUsers`. */
+/** Fields, for example `core.v1.PodSpec.hostUsers`, whose defaults, validation and update rules are implemented. */
 const built: ReadonlySet<string> = new Set([
   ...builtForAdmission,
   ...builtForWorkloads,

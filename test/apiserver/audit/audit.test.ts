@@ -1,6 +1,6 @@
 /**
- * Tests auditing on a real server: what the log, the webhook and the in-memory buffer have received after each kind of
- * request.
+ * Tests auditing on a real server: the events that the log, the webhook and the in-memory buffer receive for each kind
+ * of request.
  */
 import assert from 'node:assert/strict'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'

@@ -1,6 +1,6 @@
 /**
- * Tests whether sets of rules cover a rule, compared with a brute-force check of individual permissions. Also tests the
- * cost of the check for many rules.
+ * Tests the check whether a set of rules covers a rule, by comparing it with a brute-force check of individual
+ * permissions. Also tests the cost of the check for many rules.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

@@ -1,7 +1,7 @@
 import { MemoryStore } from '../../../src/storage/store/memory.ts'
 import type { Batch, WatchOptions } from '../../../src/storage/store/store.ts'
 
-/** A store whose change events a test can delay. */
+/** A store in which a test can delay change events. */
 export class LaggingView extends MemoryStore {
   readonly #store: MemoryStore
   #release: PromiseWithResolvers<void> | undefined

@@ -1,4 +1,4 @@
-/** Tests user schemas: rejections with reasons, and validation by accepted schemas. */
+/** Tests user-defined schemas: rejections with reasons, and validation by accepted schemas. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { Json, JsonObject } from '../../../src/api/json/json.ts'

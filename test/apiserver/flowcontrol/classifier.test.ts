@@ -49,7 +49,7 @@ const belongs: readonly (readonly [User, FlowAttributes, string])[] = [
   [user('nobody'), on('list', '/pods'), 'otherwise'],
 ]
 
-test('the suggested FlowSchemas classify requests by nodes, leader election, control loops and users', () => {
+test('the suggested FlowSchemas classify requests from nodes, leader election, control loops and users', () => {
   const classifier = new Classifier(suggested, { ...last, at: 0 })
   for (const [who, what, name] of belongs)
     assert.equal(classifier.find(who, what).name, name, `${who.name} ${JSON.stringify(what)}`)

@@ -131,8 +131,8 @@ test('a small HPACK header block that expands to many headers is rejected', asyn
 })
 
 /**
- * Returns a function that resolves to the status codes on a connection, by stream. In a response, a status code is
- * either an entry in the static table or a sequence of digits.
+ * Returns a function that resolves to the status codes on a connection, ordered by stream. A response encodes a status
+ * code either as an entry in the static table or as digits.
  */
 function statusesOn(socket: TLSSocket): (count: number) => Promise<string[]> {
   const numbered = new Map([

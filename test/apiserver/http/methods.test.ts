@@ -54,7 +54,7 @@ const unknown: { readonly [path: string]: readonly string[] } = {
   [`${inNamespace}/a/nonesuch`]: ['GET', 'PUT', 'PURGE'],
 }
 
-test('requests with unsupported methods get a 405, requests for unknown paths get a 404, and neither change data', {
+test('requests with unsupported methods get a 405, requests for unknown paths get a 404, and neither kind of request changes data', {
   timeout: 300_000,
 }, async (t) => {
   const server = await serve(t)

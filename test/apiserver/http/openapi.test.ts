@@ -101,7 +101,7 @@ const client = (await serve({ after }, ['--extensions=false'])).client()
 const v2: Loose = (await client.get('/openapi/v2')).body
 const v3: Loose = (await client.get('/openapi/v3/api/v1')).body
 
-/** Served group versions by path, such as `api/v1` and `apis/certificates.orch.io/v1`. */
+/** Served group versions, keyed by path, for example by `api/v1` or `apis/certificates.orch.io/v1`. */
 const places = [...new Set(allKinds.map(({ group, version }) => placeOf(groupName(vendor, group), version)))].sort()
 const documents = await Promise.all(
   places.map(async (place): Promise<Loose> => (await client.get(`/openapi/v3/${place}`)).body),

@@ -100,7 +100,7 @@ async function read(client: HttpClient, path: string): Promise<State> {
   return stateOf(answer.body.items)
 }
 
-/** Returns `count` events of a watch from a version. */
+/** Returns the first `count` events of a watch that starts at a version. */
 async function events(client: HttpClient, path: string, version: number, count: number): Promise<WatchEvent[]> {
   const seen: WatchEvent[] = []
   const signal = AbortSignal.timeout(deadlineMs + 2 * slackMs)

@@ -133,7 +133,7 @@ async function answerTo(socket: TLSSocket, stream: number): Promise<void> {
   }
 }
 
-/** Records the stored objects and returns a check that they are unchanged. */
+/** Records the stored objects, and returns a function that checks that they are unchanged. */
 async function remember(server: Restartable): Promise<() => Promise<void>> {
   const client = server.client()
   await client.post(configMaps, { metadata: { name: 'kept' }, data: { a: '1', b: '2', c: '3' } })

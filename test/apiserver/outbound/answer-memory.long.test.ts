@@ -77,7 +77,7 @@ test('responses that exceed the memory share of their destination are read one a
   assert.deepEqual(new Set(sizes), new Set([3 * mebibyte]))
 })
 
-test('if the response memory pool is full, large responses get a specific error and small responses still succeed', async () => {
+test('if the response memory pool is full, large responses fail with a specific error and small responses still succeed', async () => {
   const limits = { poolBytes: mebibyte, shareBytes: mebibyte, reserveBytes: mebibyte / 4 }
   const caller = callerWith(limits)
   const stop = new AbortController()

@@ -187,7 +187,7 @@ test('managed fields entries for the scale subresource have no time', async () =
   assert.deepEqual(await write('apply-patch+yaml', '?fieldManager=m&force=true', scale), ['Apply', undefined])
 })
 
-test('only a dry-run create may specify a resourceVersion, and the response contains it', async () => {
+test('only a dry-run create may specify a resourceVersion, and the response contains this version', async () => {
   const maps = '/api/v1/namespaces/default/configmaps'
   const object = { metadata: { name: 'versioned', resourceVersion: '5' } }
   const { status, body } = await admin.post(`${maps}?dryRun=All`, object)

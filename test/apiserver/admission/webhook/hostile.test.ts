@@ -90,7 +90,7 @@ test('a Retry-After value from a webhook is dropped unless it is a whole number 
   }
 })
 
-test('an excessive number of webhook warnings is truncated, and a webhook response that is too large is an error', async () => {
+test('an excessively long list of webhook warnings is truncated, and a webhook response that is too large is an error', async () => {
   const { answer } = await create('/many-warnings/100000', { failurePolicy: 'Fail', timeoutSeconds: 10 })
   assert.equal(answer.status, 201, answer.text)
   const warnings = String(answer.headers.warning).split(', ')
