@@ -6,7 +6,7 @@ import { isObject, type Json, type JsonObject, own, sameJson } from '../../../sr
 import type { Field, ObjectSchema, Schema } from '../../../src/api/schema/schema.ts'
 import { typeName } from './fields-of.ts'
 
-/** Fields that the server sets or defaults, by type. */
+/** Fields that the server sets or fills with defaults, keyed by type. */
 const filled = new Set(
   [
     'ObjectMeta: uid resourceVersion creationTimestamp managedFields namespace generation annotations labels',

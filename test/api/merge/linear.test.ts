@@ -1,6 +1,6 @@
 /**
- * Tests that no client input makes merging take quadratic time. The tests compare CPU times, each the best of a few
- * runs. Input that is eight times as large may take up to thirty times as long. A quadratic algorithm would take
+ * Tests that no client input makes merging take quadratic time. The tests compare CPU times, and use the best time of a
+ * few runs. Input that is eight times as large may take up to thirty times as long. A quadratic algorithm would take
  * sixty-four times as long.
  */
 import assert from 'node:assert/strict'

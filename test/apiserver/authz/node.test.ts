@@ -83,7 +83,7 @@ test('a node can read only the objects that its pods currently reference', async
   for (const path of needed) assert.equal(await asNode('one', path), 403, path)
 })
 
-test('a node can read an object until the last pod that references it is gone, and mirror pods grant nothing', async () => {
+test('a node can read an object until the last pod that references it is gone, and mirror pods grant no access', async () => {
   const pod = (name: string, annotations = {}) => ({ metadata: { name, annotations }, spec })
   for (const name of ['a', 'b']) await admin.post(`${core}/pods`, pod(name))
   const path = `${core}/secrets/of-env`

@@ -148,8 +148,8 @@ test('conflicting migration flags are rejected', async () => {
 type AnyObject = any
 
 /**
- * Removes null and empty values. Go writes null for unset times and empty lists. This server omits them or writes empty
- * lists.
+ * Removes null and empty values. Go writes null for unset times and empty lists, whereas this server omits these fields
+ * or writes empty lists.
  */
 function withoutNothing(value: AnyObject): AnyObject {
   if (Array.isArray(value)) return value.map(withoutNothing)

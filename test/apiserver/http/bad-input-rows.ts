@@ -616,7 +616,7 @@ export const requests: Rows = {
     coveredBy: [
       [
         'apiserver/http/restored-etcd.test.ts',
-        'two servers that share an etcd recover after the etcd is restored from a backup',
+        'two servers that share an etcd cluster recover after etcd is restored from a backup',
       ],
     ],
   },

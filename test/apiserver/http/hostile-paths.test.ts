@@ -225,7 +225,7 @@ test('requests with unusual methods are rejected', { timeout: 300_000 }, async (
     assert.equal((await client.get(`${secret}?_method=DELETE`)).status, 200)
     assert.equal((await client.get(secret)).status, 200)
   })
-  await t.test('a GET with a body is an ordinary GET', async () => {
+  await t.test('a GET with a body is handled like an ordinary GET', async () => {
     assert.equal((await client.send(secret, { method: 'GET', raw: '{"kind":"DeleteOptions"}' })).status, 200)
     assert.equal((await client.get(secret)).status, 200)
   })

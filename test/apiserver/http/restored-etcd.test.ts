@@ -13,7 +13,7 @@ import { untilTrue } from '../../support/until.ts'
 const path = '/api/v1/namespaces/default/configmaps'
 const patienceMs = 60_000
 
-test('two servers that share an etcd recover after the etcd is restored from a backup', {
+test('two servers that share an etcd cluster recover after etcd is restored from a backup', {
   timeout: 300_000,
 }, async (t) => {
   const cluster = await startEtcd()

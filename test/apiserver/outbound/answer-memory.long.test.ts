@@ -38,7 +38,7 @@ const unfinished = (size: number) => (socket: TLSSocket) =>
   void socket.write(`HTTP/1.1 200 OK\r\ncontent-length: ${size}\r\n\r\n${'x'.repeat(size - 1)}`)
 
 for (const [name, send] of Object.entries(floods))
-  test(`a flood of ${name} in a response to an outbound call fails only that call`, async () => {
+  test(`a flood of ${name} in a response to an outbound call makes only that call fail`, async () => {
     const caller = callerWith()
     let sent = false
     const hostile = await answerRaw({ after }, async (socket) => {

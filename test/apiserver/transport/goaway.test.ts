@@ -34,7 +34,7 @@ test('with --goaway-chance, a connection receives GOAWAY after some requests, an
   session.close()
 })
 
-test('a --goaway-chance outside 0 to 0.02 is rejected', async () => {
+test('a --goaway-chance outside the range from 0 to 0.02 is rejected', async () => {
   for (const value of ['0.03', '-1', 'often', ''])
     await assert.rejects(readServerFlags('apiserver', [`--goaway-chance=${value}`]), /--goaway-chance.*use 0 to 0\.02/)
 })

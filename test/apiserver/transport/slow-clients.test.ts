@@ -38,7 +38,7 @@ test('a client whose body never ends is disconnected', { timeout: 300_000 }, asy
   assert.match(await closed(t, socket), /^HTTP\/1\.1 200 /)
 })
 
-test('a connection that sends no request is closed', { timeout: 300_000 }, async (t) => {
+test('a connection without a request is closed', { timeout: 300_000 }, async (t) => {
   const socket = await open(await listen(t, { times: { headers: short, request: short } }), 'http/1.1')
   await closed(t, socket)
 })
@@ -49,11 +49,11 @@ test('an idle keep-alive connection is closed', { timeout: 300_000 }, async (t) 
   assert.match(await closed(t, socket), /^HTTP\/1\.1 200 /)
 })
 
-test('an HTTP/2 connection that sends no preface is closed', { timeout: 300_000 }, async (t) => {
+test('an HTTP/2 connection without a preface is closed', { timeout: 300_000 }, async (t) => {
   await closed(t, await open(await listen(t, { times: { headers: short } }), 'h2'))
 })
 
-test('an HTTP/2 connection that sends no request is closed', { timeout: 300_000 }, async (t) => {
+test('an HTTP/2 connection without a request is closed', { timeout: 300_000 }, async (t) => {
   const socket = await open(await listen(t, { times: { headers: short } }), 'h2')
   socket.write(preface)
   await closed(t, socket)
@@ -78,7 +78,7 @@ test('an HTTP/2 connection with endless headers is closed', { timeout: 300_000 }
   await closed(t, socket)
 })
 
-test('an HTTP/2 connection that sends only pings after a request is closed', { timeout: 300_000 }, async (t) => {
+test('an HTTP/2 connection with only pings after a request is closed', { timeout: 300_000 }, async (t) => {
   const socket = await open(await listen(t, { times: { idle: short } }), 'h2')
   socket.write(Buffer.concat([preface, ask(1)]))
   const timer = setInterval(() => socket.write(frame('ping', 0, 0, Buffer.alloc(8))), 20)
