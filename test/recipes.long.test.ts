@@ -1,6 +1,6 @@
 /**
- * Tests the slower checks of the recipes: the types and layers of a copy of the repository to which
- * `support/recipes.ts` has applied every recipe, and the new loop's row in `each-loop.test.ts`.
+ * Runs the slower checks of the recipes: the types and layers of a copy of the repository to which `support/recipes.ts`
+ * has applied every recipe, and the new loop's row in `each-loop.test.ts`.
  */
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'

@@ -1,6 +1,6 @@
 /**
- * Tests file creation. Files are written completely or not at all, with the right mode, and never through an
- * existing file or link.
+ * Tests file creation. A file is written completely or not at all, has the requested mode, and replaces an existing
+ * file or link instead of writing through it.
  */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
@@ -116,19 +116,19 @@ test('an existing directory is accepted only if it is empty or was created by th
 })
 
 test('the server sources write files only with the functions in base/files', () => {
-  // Code that writes files in any other way belongs in base/files/files.ts, which handles file modes and links.
+  // New functions that write files belong in base/files/files.ts, which handles file modes and links.
   const writes = 'writeFile|appendFile|createWriteStream|mkdirSync|mkdir\\(|copyFile|openSync'
   const writingFiles = execFileSync('grep', ['-rlE', `\\b(${writes})`, '--include=*.ts', '.'], {
     cwd: join(import.meta.dirname, '../../src'),
     encoding: 'utf8',
   })
-  // These files may write without base/files/files.ts. disk-reservation.ts keeps lmdb's own file open to extend it, and
-  // the page check reads that file. orchctl passes files to an editor and to diff in a directory that it has just
-  // created. The audit log is appended to. Rotated audit files, backups and the kubeconfig of a test must be new files.
-  // compact-file.ts creates a directory inside the directory of the store. Test servers write to a temporary directory
-  // that they have just created. `orchctl cp`, `cluster-info dump` and `kustomize -o` write to the directory that the
-  // user named, and do not follow links. A simulated node writes each volume to its own directory in one step, and
-  // reads log files.
+  // The following source files may write files without using base/files/files.ts. disk-reservation.ts keeps lmdb's own
+  // file open to extend it, and the page check reads that file. orchctl creates a new directory for the files that it
+  // passes to an editor or to diff. The audit log is appended to. Rotated audit files, backups and the kubeconfig of a
+  // test must be new files. compact-file.ts creates a directory inside the directory of the store. Test servers write
+  // to a temporary directory that they create themselves. `orchctl cp`, `cluster-info dump` and `kustomize -o` write to
+  // the directory that the user named, and do not follow links. A simulated node writes each volume to its own
+  // directory in one step, and reads log files.
   const ofStore = [
     'background-check.ts',
     'compact-file.ts',
@@ -136,7 +136,7 @@ test('the server sources write files only with the functions in base/files', () 
     'page-check-thread.ts',
     'page-check.ts',
   ].map((file) => `./storage/store/lmdb/${file}`)
-  // The native addon of the single executable is loaded from an unnamed file.
+  // The single executable loads its native addon from an unnamed file.
   const ofExecutable = ['./base/files/program-files.ts']
   const ofTesting = ['./testing/authority-files.ts', './testing/kubeconfigs.ts']
   const appended = ['./apiserver/audit/rotating-file.ts', './apiserver/backup/backup-file.ts']

@@ -1,4 +1,4 @@
-/** Tests the flag parser: the possible notations of a flag, and arguments between flags. */
+/** Tests the flag parser: the accepted notations of flags, and arguments between flags. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { helpText } from '../../src/base/flags/flag-help.ts'

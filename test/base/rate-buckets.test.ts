@@ -1,4 +1,4 @@
-/** Tests limits on rates and concurrent operations, which are counted in memory that the workers of a process share. */
+/** Tests limits on rates and on concurrent operations. The counts are in memory that all workers of a process share. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Worker } from 'node:worker_threads'

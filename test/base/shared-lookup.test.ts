@@ -1,4 +1,4 @@
-/** Tests shared lookups. A caller never shares a lookup that began before its call. */
+/** Tests shared lookups. A caller never shares a lookup that started before the call. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { SharedLookup } from '../../src/base/concurrency/shared-lookup.ts'

@@ -82,7 +82,7 @@ test('iterating over a sorted map in slices returns the state at the start, desp
   const model = new Map<string, number>()
   let step = 0
   const write = () => {
-    // Some keys are increasing, so that they are appended to the last chunk.
+    // Generate some of the keys in increasing order, so that they are appended to the last chunk.
     const key = `${'ab'[Math.floor(random() * 2)]}/${String(random() < 0.2 ? 90_000 + step : Math.floor(random() * 3000)).padStart(5, '0')}`
     step++
     if (random() < 0.65) {

@@ -237,7 +237,7 @@ test('the client does not ping a closed connection', async (t) => {
   const http = new HttpTransport({ ...server.credentials(), pingMs })
   await new Client(http.send).list(configMaps)
   http.close()
-  // The next ping is due before the connection reports that it has ended, and sending it would throw.
+  // The next ping is due before the connection reports its end. Sending the ping would throw an error.
   assert.doesNotThrow(() => t.mock.timers.tick(pingMs))
 })
 

@@ -51,7 +51,7 @@ function credential(status: object, more: object = {}): string {
 
 const aliceToken = credential({ token: 'alice-token' })
 
-/** Creates a kubeconfig whose user has the plugin. */
+/** Creates a kubeconfig whose user gets credentials from the plugin. */
 function config(exec: object, cluster: object = {}, user: object = {}): string {
   const { url, authority } = { url: server.url, authority: server.credentials().authority! }
   const path = join(directory, `config-${++files}`)

@@ -1,4 +1,4 @@
-/** Tests the informer: its copy equals a list, even if servers and connections fail. */
+/** Tests the informer: even if servers and connections fail, the informer's copy equals a list from the server. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { ApiObject } from '../../src/api/model/object.ts'
@@ -17,7 +17,7 @@ import { waitForCompaction } from '../support/wait-for-compaction.ts'
 const inDefault = (name: string) => ({ namespace: 'default', name })
 const backoff = { firstMs: 20, longestMs: 200 }
 
-/** Starts an informer that runs until the test ends, over a transport that the test can interrupt. */
+/** Starts an informer on a transport that the test can interrupt. The informer runs until the test ends. */
 async function begin(t: TestContext, server: Served) {
   const send = server.transport()
   const state = { cut: new AbortController(), lists: 0, watches: 0 }

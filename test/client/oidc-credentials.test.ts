@@ -1,6 +1,6 @@
 /**
- * Tests ID token renewal. A real provider issues the new token, the kubeconfig stores it, and only one program at a
- * time renews it.
+ * Tests the renewal of ID tokens. A real provider issues the new token, the new token is stored in the kubeconfig, and
+ * only one program at a time renews a token.
  */
 import assert from 'node:assert/strict'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'

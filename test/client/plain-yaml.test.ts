@@ -1,6 +1,6 @@
 /**
- * Tests that the simple YAML parser returns either the same result as the library or nothing, for real kubeconfigs and
- * random fragments.
+ * Tests the simple YAML parser with real kubeconfigs and random fragments. The parser returns either the same result as
+ * the library or nothing.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -16,7 +16,7 @@ const ours = adminKubeconfig({
   key: 'c',
 })
 
-/** A text in the format in which kubectl writes a kubeconfig. */
+/** A kubeconfig in the format that kubectl writes. */
 const theirs = `# mine
 apiVersion: v1
 clusters:
@@ -59,7 +59,7 @@ for (const [writer, text] of Object.entries({ ours, theirs, indented }))
   test(`the simple YAML parser can read the kubeconfig of ${writer}`, () =>
     assert.deepEqual(parsePlainYaml(text), loadAll(text)[0]))
 
-/** Returns the value that the library reads, or its error. */
+/** Returns the value that the library parses from the text, or `refused` if the library rejects the text. */
 function byLibrary(text: string): unknown {
   try {
     return loadAll(text)[0]

@@ -128,7 +128,7 @@ async function* once(chunk: Uint8Array): AsyncGenerator<Uint8Array> {
   yield chunk
 }
 
-/** Yields the first line of a body and then breaks. */
+/** Yields the first line of a body and then throws an error. */
 async function* firstLine(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   for await (const chunk of body) {
     yield chunk.subarray(0, chunk.indexOf(10) + 1)

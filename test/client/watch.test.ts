@@ -1,4 +1,4 @@
-/** Tests watches as iterators, and how a watch is split into lines. */
+/** Tests watches as iterators, and how the response to a watch is split into lines. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Client } from '../../src/client/requests/client.ts'

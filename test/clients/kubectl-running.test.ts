@@ -140,7 +140,7 @@ test('kubectl proxy forwards requests and watches', async (t) => {
 test('a hanging kubectl command fails after its timeout, and its child processes are killed', async () => {
   const hasty = kubectlFor(server, 'hasty', 500)
   const started = performance.now()
-  // The shell waits for `sleep`, which keeps the output open as a kubectl process that never exits would.
+  // The shell waits for `sleep`, which keeps the output open, like a kubectl process that never exits.
   await assert.rejects(hasty.run('echo $$; sleep 60 & sleep 61'), /ended by SIGKILL\n\d+\n$/)
   assert.ok(performance.now() - started < 30_000)
 })

@@ -1,7 +1,7 @@
 /**
  * Tests Protobuf with an independent implementation: `protoc`, with `.proto` text generated from recorded facts.
- * `protoc` must decode every field that the server sends, with its type, and encode it to the same bytes again. The
- * server must accept the messages that `protoc` encodes.
+ * `protoc` must decode every field that the server sends, with the type of the field, and must encode the result to the
+ * same bytes. The server must accept the messages that `protoc` encodes.
  */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'

@@ -11,7 +11,7 @@ export const userPages = [
     .map((name) => join('docs', name)),
 ].sort()
 
-/** Pages whose commands take longest, because they back up, upgrade and package servers. */
+/** Pages whose commands take the longest, because they back up, upgrade and package servers. */
 export const operatorPages: readonly string[] = userPages.filter((name) => name.startsWith('docs/operate/'))
 
 /** Pages that new users read first. Their commands also run in the short variant of the tests. */

@@ -1,6 +1,9 @@
 /** Compares the output of a command with the output that a page shows. */
 
-/** Values that differ between runs. Both outputs are compared after the replacement. */
+/**
+ * Values that differ between runs, and their placeholders. The values in both outputs are replaced before the
+ * comparison.
+ */
 const varying: readonly (readonly [RegExp, string])[] = [
   [/\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g, '<uid>'],
   [/\b[0-9a-f]{64}\b/g, '<hash>'],

@@ -22,7 +22,7 @@ export function buildTestSite(t: { after(run: () => void): void }): TestSite {
   return { directory, pages: buildSite(directory, emulatedVersions) }
 }
 
-/** Builds the site of this checkout, which servers in this process serve. */
+/** Builds the site of this checkout, so that servers in this process can serve it. */
 export function buildOwnSite(): void {
   execFileSync(process.execPath, [join(root, 'scripts/site/run.ts')])
 }

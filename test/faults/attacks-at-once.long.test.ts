@@ -38,10 +38,10 @@ const mebibyte = 2 ** 20
 
 const maxSlowdown = 3
 /**
- * A p99 below this value is never too slow. On an idle server, a request takes a few milliseconds, and three times that
- * duration is less than one iteration of the event loop may take (50 ms). A request needs several iterations: for
- * reading it, for writing to the store, and for sending the response. In addition, the clients, the attackers and the
- * server share the cores of one machine.
+ * A p99 below this value, in milliseconds, is always acceptable. On an idle server, a request takes a few milliseconds,
+ * and three times that duration is less than one iteration of the event loop may take (50 ms). A request needs several
+ * iterations: for reading it, for writing to the store, and for sending the response. In addition, the clients, the
+ * attackers and the server share the cores of one machine.
  *
  * Measured in six runs on two cores: 29 to 36 ms, and 8 to 12 ms without attacks. Decision 0043 explains what the p99
  * consists of.
@@ -72,7 +72,7 @@ test('ordinary clients are unaffected while all attacks run at once', { timeout:
   const attacker = await startAttacker(t, server)
   const pid = server.process.pid!
   const clients = await connectClients(t, server)
-  // Run at full speed first, so that the memory before the attacks is the memory of a server in use.
+  // Run at full speed first, so that the memory measured before the attacks is that of a server in use.
   await measure(clients, pid, delay(warmUpSeconds * 1000), 0)
   const rest = await measure(clients, pid, delay(restSeconds * 1000))
   // Only retained memory counts. V8 may leave garbage in a small heap for minutes, so the test forces a collection.

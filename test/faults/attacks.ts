@@ -192,7 +192,7 @@ function onConnection(alpn: 'h2' | 'http/1.1', parts: readonly (Buffer | string)
   return async (attacker) => await sendAndHold(await attacker.open(alpn), parts)
 }
 
-// Frames from unauthenticated clients that do not belong to a request.
+// Frames that belong to no request, sent by unauthenticated clients.
 
 const window = (value: number) => Buffer.concat([Buffer.from([0, 4]), number(value)])
 const heldStreams = many(250, (i) => frame('headers', endHeaders, 2 * i + 1, plainHeaders))
@@ -236,7 +236,7 @@ const slowHeads: readonly { readonly alpn: 'h2' | 'http/1.1'; readonly parts: re
   { alpn: 'http/1.1', parts: [`GET / HTTP/1.1\r\nHost: x\r\n${'a:\r\n'.repeat(maxHeaderBytes / 4 - 100)}`] },
 ]
 
-/** Floods an exec connection and reads no responses. */
+/** Floods an exec connection without reading the responses. */
 function unreadAttack(headers: { readonly [name: string]: string }, parts: readonly Buffer[]): Attack['run'] {
   return async (attacker) => {
     const socket = await attacker.exec('shell', ['sh'], headers)

@@ -4,8 +4,8 @@
  * JSON: `damaged-reader.ts --before|--background <revision> <data directory>...`. Errors that the store reports are
  * printed as text. Any other error terminates the process, as it would terminate a server.
  *
- * With `--background`, the pages are checked while the store is in use. In that case, the report is a sentence if the
- * check, or a read before it, has found damage.
+ * With `--background`, the pages are checked while the store is in use. In that case, if the check or an earlier read
+ * finds damage, the report is a sentence.
  */
 import { createHash } from 'node:crypto'
 import { Caches } from '../../src/storage/cache/caches.ts'

@@ -29,7 +29,7 @@ export class FullDiskWorkload {
   readonly #random: RandomSource
   readonly #size: (random: RandomSource) => number
   readonly #held = new Map<string, Held>()
-  /** All changes, as received by a watch from the beginning. */
+  /** All changes, as reported by a watch that started at the beginning. */
   readonly #changes: Change[] = []
   #through: Revision = 1
   readonly #waiting: ((value: unknown) => void)[] = []

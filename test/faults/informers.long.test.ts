@@ -70,7 +70,7 @@ function labelled(name: string, i: number): ConfigMap {
   return { ...made, metadata: { ...made.metadata, labels: { even: i % 2 === 0 ? 'yes' : 'no' } } }
 }
 
-/** Changes that create and delete objects, and move them in and out of the selection. */
+/** Changes that create and delete objects, and changes after which an object starts or stops matching the selector. */
 async function write(client: Client, random: RandomSource, times: number): Promise<void> {
   for (let i = 0; i < times; i++) {
     const name = `object-${random.below(40)}`

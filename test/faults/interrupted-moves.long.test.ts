@@ -152,7 +152,7 @@ async function orch(args: readonly string[]): Promise<void> {
   assert.equal(code, 0, `${args.join(' ')}: ${output}`)
 }
 
-/** Kills the command after this time. Returns false if it had already succeeded. */
+/** Kills the command after this time. Returns false if the command had already succeeded. */
 async function killedAfter(args: readonly string[], ms: number): Promise<boolean> {
   const child = start(args)
   const exit = once(child, 'exit')

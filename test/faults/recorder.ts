@@ -90,7 +90,8 @@ export class Recorder {
   }
 
   /**
-   * Records a read of all objects by other means than a list. As for a list, the result must be a state that existed.
+   * Records a read of all objects that was not made with a list request. As with a list, the result must be a state
+   * that existed.
    */
   async readAll(read: () => Promise<Pick<List, 'revision' | 'seen'>>): Promise<void> {
     const called = this.#records.moment++

@@ -78,7 +78,7 @@ export function finalImage(events: readonly DiskEvent[]): Buffer {
   return image.bytes()
 }
 
-/** Returns the possible content of the file after a power loss just before the event `crash`. */
+/** Returns content that the file may have after a power loss just before the event `crash`. */
 export function crashImage(events: readonly DiskEvent[], crash: number, random: RandomSource): Buffer {
   const image = new Image(events)
   const durable = durableUpTo(events, crash)

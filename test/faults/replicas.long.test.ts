@@ -1,8 +1,8 @@
 /**
  * Tests two servers on an etcd of three members, whose leader is killed every few seconds. No acknowledged write may be
- * lost, and no most-recent read on either server may be older than a write that the other server acknowledged before.
- * Watches that resume on alternating servers must report everything once, and both servers must soon accept writes
- * again. ORCH_LONG=1 repeats the test thirty times.
+ * lost, and no most-recent read on either server may be older than a write that the other server has already
+ * acknowledged. Watches that resume on alternating servers must report everything once, and both servers must soon
+ * accept writes again. ORCH_LONG=1 repeats the test thirty times.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

@@ -384,7 +384,10 @@ async function getOrNothing(resource: Resource, namespace: string, name: string)
   }
 }
 
-/** Lists, watches from there, resumes ended watches, and lists again if necessary. Checks every received line. */
+/**
+ * Lists, watches from the version of the list, resumes watches that end, and lists again if necessary. Checks every
+ * received line.
+ */
 class Informer {
   /** The version from which to resume. */
   #version = 0

@@ -73,8 +73,8 @@ async function sustained(t: Parameters<typeof report>[0], server: ServerHandle, 
 }
 
 /**
- * Sends requests at a steady rate. Each client sends its next request when it is due, and a late client sends it
- * immediately.
+ * Sends requests at a steady rate. Each client sends its next request when the request is due, or immediately if the
+ * client is late.
  */
 async function paced({ actors, perSecond }: Pace, forMs: number): Promise<number> {
   const gapMs = (1000 * actors.length) / perSecond

@@ -1,6 +1,7 @@
 /**
  * Tests decoders with random and damaged documents. An accepted document must survive a round trip in any format, and
- * all other documents must be rejected. The results of label selectors are compared with their meaning.
+ * all other documents must be rejected. Label selectors must match the same labels as simple functions with the same
+ * meaning.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -62,7 +63,7 @@ for (const [name, write, parse] of [
 const keys = ['a', 'b', 'x.io/c', 'constructor']
 const values = ['', '1', 'x', 'y-z']
 type Labels = { readonly [key: string]: string }
-/** A requirement as text, and its meaning. */
+/** A requirement as text, and a function with the same meaning. */
 type Term = readonly [text: string, meaning: (labels: Labels) => boolean]
 
 function randomTerm(random: RandomSource): Term {

@@ -98,7 +98,7 @@ test('damaged Protobuf messages are rejected or survive a round trip', () => {
   for (let i = 0; i < counts.messages; i++) {
     const { kind, valid } = random.pick(messages)
     const bytes = mutated(random, random.pick(valid))
-    // Time only some of the runs, because reading the CPU time is expensive.
+    // Measure only some of the runs, because reading the CPU time is expensive.
     const value = i % 20 === 0 ? slowest.run(() => read(kind, bytes)) : read(kind, bytes)
     if (value === undefined) continue
     counts.accepted++

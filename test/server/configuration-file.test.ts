@@ -1,4 +1,4 @@
-/** Tests `--config`: a YAML file with a field for every flag, and the command that prints and checks it. */
+/** Tests `--config`: a YAML file with a field for every flag, and the command that prints and checks such files. */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

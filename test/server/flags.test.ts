@@ -109,7 +109,7 @@ const otherDefaults: { readonly [flag: string]: string } = {
   'tls-min-version': 'Kubernetes has the same default in Go',
 }
 
-/** Returns a default in a form that does not depend on its notation. */
+/** Returns a default value in a normalized form, so that different notations of a value are equal. */
 function comparableDefault(type: string, text: string): string {
   const value = text.replace(/^"(.*)"$/, '$1').replace(/^\[(.*)\]$/, '$1')
   if (type === 'bool') return value || 'false'

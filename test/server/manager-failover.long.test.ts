@@ -20,7 +20,7 @@ const timing = [
   '--leader-elect-renew-deadline=1500ms',
   '--leader-elect-retry-period=250ms',
 ]
-/** How each leader ends, in order. */
+/** How the test stops each leader, in order. */
 const ends = long
   ? Array.from({ length: 12 }, (_, i) => (i % 3 === 1 ? 'stop' : 'kill'))
   : (['kill', 'stop', 'kill'] as const)

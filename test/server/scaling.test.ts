@@ -8,7 +8,7 @@ import { Scaling, type ScalingAction } from '../../src/server/workers/scaling.ts
 
 const thresholds = { maxWorkers: 3, busyTicks: 3, restTicks: 4, moveTicks: 2 }
 
-/** Returns the action after each tick with these loads. */
+/** Returns the action taken after each tick for the given loads. */
 function actions(scaling: Scaling, ticks: readonly (readonly number[])[]): (ScalingAction | undefined)[] {
   return ticks.map((loads) => scaling.decide(loads))
 }
@@ -21,7 +21,7 @@ test('a worker is added after the configured number of consecutive busy interval
   const scaling = new Scaling(thresholds)
   const ticks = [[0.9], [0.9], [0.5], [0.9], [0.9], [0.9]]
   assert.deepEqual(actions(scaling, ticks), [...times(5, undefined), { type: 'add' }])
-  // The count of busy ticks starts again after a worker has been added.
+  // Counting of busy ticks starts over after a worker has been added.
   assert.deepEqual(actions(scaling, times(3, [0.9, 0.9])), [...times(2, undefined), { type: 'add' }])
 })
 

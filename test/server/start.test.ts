@@ -45,7 +45,7 @@ function temporaryDirectory(t: TestContext): string {
 /** Flags for servers that write no kubeconfig and serve only a few requests. */
 const oneWorker = ['--admin-kubeconfig=', '--workers=1']
 
-/** Starts a server that fails to start. Returns its exit code and output. */
+/** Starts a server with invalid settings. Returns its exit code and output. */
 async function failedStart(args: readonly string[]): Promise<{ code: number | null; said: string }> {
   const child = spawn(join(root, 'bin/orch'), ['apiserver', ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
   const timer = setTimeout(() => child.kill('SIGKILL'), 120_000)
@@ -56,7 +56,7 @@ async function failedStart(args: readonly string[]): Promise<{ code: number | nu
   return { code, said }
 }
 
-/** Starts a server in this process that fails with a one-line error. Returns the message. */
+/** Starts a server in this process and expects a one-line error. Returns the error message. */
 async function refusedStart(args: readonly string[]): Promise<string> {
   try {
     const server = await startApiServer(parseFlags(serverFlags, args), { log: openTestLog() })
@@ -223,7 +223,7 @@ test('errors about missing and invalid files name the file but do not quote its 
       [`--token-auth-file=${file('twice.csv', 'hidden-token,a,1\nhidden-token,b,2\n')}`],
       /twice\.csv: line 2: .*more than once/,
     ],
-    // Neither of these files has an end, so reading them would block or exhaust the memory.
+    // These files never end, so reading them would block or exhaust the memory.
     [[`--token-auth-file=${fifo}`], /--token-auth-file: cannot read .*fifo: it is not a regular file/],
     [['--token-auth-file=/dev/zero'], /--token-auth-file: cannot read \/dev\/zero: it is not a regular file/],
     [

@@ -20,7 +20,9 @@ export async function creates(client: HttpClient): Promise<number> {
   return Number(line?.[1] ?? 0)
 }
 
-/** A server whose workers a test can terminate, as in `end('1 exit')` or `end('0 terminate,1 terminate')`. */
+/**
+ * A server whose workers a test can terminate, for example with `end('1 exit')` or `end('0 terminate,1 terminate')`.
+ */
 export interface Fragile {
   readonly server: ServerHandle
   end(how: string): void

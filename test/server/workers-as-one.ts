@@ -19,8 +19,8 @@ import { creates } from './worker-faults.ts'
 
 const workers = 3
 /**
- * Number of connections. It is so high that every worker has at least one connection. The probability that one of three
- * workers has none is only about one in a thousand.
+ * Number of connections, high enough for every worker to get at least one. The probability that one of three workers
+ * gets none is only about one in a thousand.
  */
 const connections = 18
 /** Number of connections that write, one after another, while all connections read. */

@@ -99,7 +99,7 @@ function assertReset(error: unknown): void {
 }
 
 /**
- * Creates objects over several connections until the test stops it. Every request that reaches the server must succeed.
+ * Creates objects over several connections until `stop` is called. Every request that reaches the server must succeed.
  */
 function writeAll(auto: Auto) {
   const acknowledged = new Map<string, string>()
@@ -130,10 +130,7 @@ function writeAll(auto: Auto) {
   }
 }
 
-/**
- * Watches until the test stops it, and resumes after the last event as clients do. Returns the versions that it
- * received.
- */
+/** Watches until `stop` is called, and resumes after the last event as clients do. Returns the received versions. */
 function watchAll(auto: Auto, from: string) {
   const seen: string[] = []
   const stop = new AbortController()

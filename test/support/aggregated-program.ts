@@ -1,7 +1,7 @@
 /**
  * An aggregated API server as a separate process, which `aggregated.ts` starts. The server trusts only the front proxy,
- * whose CA it is given, and reports every request to its parent process. The path of a request determines the response.
- * The server can act as a well-behaved or as a hostile backend.
+ * whose CA it receives at startup, and reports every request to its parent process. The path of a request determines
+ * the response. The server can act as a well-behaved or as a hostile backend.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer } from 'node:https'

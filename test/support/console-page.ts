@@ -11,7 +11,7 @@ import type { Ending } from './server.ts'
 export interface ConsoleBrowser {
   /** Opens the console in a separate browser context. If the page reports errors, the test fails when it ends. */
   open(url: string, options?: BrowserContextOptions): Promise<Page>
-  /** Returns and clears the errors that pages reported, for tests that cause errors. */
+  /** Returns and clears the errors that pages have reported, for tests that cause errors on purpose. */
   takeFaults(): string[]
 }
 

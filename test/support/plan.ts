@@ -1,6 +1,6 @@
 /**
- * Derives what a test run requires from the sources of its files and their imports in `test/`: which programs to
- * install, and which files may share a process.
+ * Reads the sources of test files, and of their imports in `test/`, to determine which programs a test run must install
+ * and which files may share a process.
  */
 import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -54,7 +54,7 @@ const heap = join(import.meta.dirname, 'heap.ts')
  */
 const effort = join(import.meta.dirname, 'effort.ts')
 
-/** Assumed run time in milliseconds of a file without a known run time. */
+/** Assumed run time, in milliseconds, of a file whose run time is not known. */
 const usualMs = 1_000
 
 /**

@@ -1,4 +1,4 @@
-/** Reads objects of kinds whose status the server writes shortly after an object has changed. */
+/** Reads objects whose status the server updates shortly after each change. */
 import assert from 'node:assert/strict'
 import type { Kind } from '../../src/api/schema/kind.ts'
 import type { Answer, HttpClient } from './http-client.ts'

@@ -54,7 +54,7 @@ function killGroup(pid: number | undefined): void {
 }
 
 /**
- * Ignores the error that standard input is closed, because a command that reads no input may exit before the input is
+ * Ignores errors caused by a closed standard input, because a command that reads no input may exit before the input is
  * written.
  */
 function ignoreClosedPipe(error: NodeJS.ErrnoException): void {

@@ -103,8 +103,8 @@ export async function startWithFew(t: Ending, openFiles: number, flags: readonly
 export const withoutRootCa = '--controllers=*,bootstrapsigner,tokencleaner,-root-ca-cert-publisher'
 
 /**
- * Returns the flags of `orch up` for a test that does not request nodes, because most tests check only their own
- * objects.
+ * Returns the flag that disables simulated nodes, unless the test requests nodes. Most tests check only their own
+ * objects and need no nodes.
  */
 export function noNodes(flags: readonly string[]): string[] {
   return flags.some((flag) => flag.startsWith('--nodes=')) ? [] : ['--nodes=0']

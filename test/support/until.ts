@@ -1,4 +1,4 @@
-/** Polls for conditions that do not cause events. Fails after a timeout. */
+/** Polls for conditions that no event reports. Fails after a timeout. */
 import { setTimeout as pause } from 'node:timers/promises'
 
 /**

@@ -1,7 +1,7 @@
 /**
  * Tests exec and port-forward clients that flood their connection. The server must not buffer more than a few replies
- * to a client that does not read them. Frames for unknown streams, and frames with a single byte each, must not use up
- * memory. The tests limit bytes and CPU time.
+ * to a client that never reads. Frames for unknown streams, and frames with a single byte each, must not use up memory.
+ * The tests limit bytes and CPU time.
  */
 import assert from 'node:assert/strict'
 import { type Duplex, duplexPair } from 'node:stream'

@@ -28,7 +28,7 @@ test('if the addon in the package cannot be loaded, the addon that npm installed
   const { directory, importer } = installedPackage(t)
   writeFileSync(join(directory, `dist/lmdb-${platform}.node`), 'not a library')
   assert.throws(() => loadAddon(importer), /^Error: cannot load the embedded store: .*lmdb-\w+-\w+\.node: /)
-  // Node.js also resolves the name of an addon to a directory, so this test does not need a second addon.
+  // Node.js also loads a directory with an `index.js` in place of an addon file, so this test needs no second addon.
   const installed = join(directory, `node_modules/@lmdb/lmdb-${platform}/node.napi.glibc.node`)
   mkdirSync(installed, { recursive: true })
   writeFileSync(join(installed, 'index.js'), 'module.exports = { name: "installed" }')

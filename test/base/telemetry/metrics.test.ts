@@ -84,7 +84,8 @@ test('requests are counted by resource type, and unknown names do not become lab
   const first = await inventLabels('a')
   const second = await inventLabels('b')
   assert.doesNotMatch(second, /made\.up|things-|part-|agent-|PROPFIND/)
-  // The series for a type of garbage collection or of active resource appears only after that type has first occurred.
+  // A series for a type of garbage collection, or for a type of active resource, appears only after that type has
+  // occurred for the first time.
   const names = (text: string) =>
     text
       .split('\n')
@@ -98,7 +99,7 @@ test('requests are counted by resource type, and unknown names do not become lab
   assert.equal((await server.client('bob-token').get('/metrics')).status, 403)
 })
 
-/** Returns a line of metrics without its value. */
+/** Returns a line of the metrics text without the value at its end. */
 function nameIn(line: string): string {
   return line.replace(/ \S+$/, '')
 }

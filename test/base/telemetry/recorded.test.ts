@@ -66,7 +66,7 @@ test('authentication metrics count every request once by result, and only well-k
   assert.equal((await withoutToken(server)).status, 401)
   const after = await scrape(admin!)
   const rise = (name: string, labels: string) => after(name, labels) - before(name, labels)
-  // The administrator's second request for the metrics also counts.
+  // The administrator's second request for the metrics is counted, too.
   assert.equal(rise('authentication_attempts', 'result="success"'), 3 + 2 + 1)
   assert.equal(rise('authentication_attempts', 'result="error"'), 4)
   assert.equal(rise('authentication_attempts', 'result="failure"'), 1)

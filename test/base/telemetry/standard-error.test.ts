@@ -1,6 +1,6 @@
 /**
- * Tests that a failed write to the log does not end the process. On a full disk, logging continues later. If nothing
- * reads the log, lines are dropped.
+ * Tests that a failed write to the log does not terminate the process. Logging on a full disk resumes once there is
+ * space again. If no process reads the log, lines are dropped.
  */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'

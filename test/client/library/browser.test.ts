@@ -1,4 +1,4 @@
-/** Tests `orch/client` in a real browser, and access from other origins, which `--cors-allowed-origins` permits. */
+/** Tests `orch/client` in a real browser, including access from the origins that `--cors-allowed-origins` permits. */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'

@@ -1,4 +1,4 @@
-/** Tests `orch/client` as users call it: typed verbs, resumed watches, retries, and servers of either vendor. */
+/** Tests `orch/client` as users call it: typed verbs, resumed watches, retries, and servers under both profiles. */
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { before, test } from 'node:test'
@@ -327,7 +327,7 @@ test("a request to an unresponsive server fails after the caller's timeout", asy
   assert.equal((await patient.get(Namespace, { name: 'default' })).metadata.name, 'default')
 })
 
-/** Returns a response of a transport. */
+/** Returns a transport response with the given status, body and headers. */
 function answer(status: number, body: string, headers: { [name: string]: string } = {}) {
   const chunks = async function* () {
     yield new TextEncoder().encode(body)

@@ -78,7 +78,7 @@ const size: number = spec.size
 const port: number | string | undefined = spec.port
 const odd: ('a' | 'b')[] | undefined = spec['odd-name']
 const label: string | undefined = spec.labels?.x
-// @ts-expect-error A size is needed.
+// @ts-expect-error The size is required.
 await client.create(Widget, { metadata: {}, spec: {} })
 // @ts-expect-error The spec has no such field.
 spec.colour
@@ -111,7 +111,9 @@ if (long)
     assert.equal(checked, '')
   })
 
-/** Types for which the package describes parts that the definitions leave open: arbitrary JSON, and references. */
+/**
+ * Types with parts that the package describes although the definitions leave them open: arbitrary JSON and references.
+ */
 const moreInPackage = [
   'AuditEvent',
   'ControllerRevision',

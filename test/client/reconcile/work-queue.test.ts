@@ -5,7 +5,7 @@ import { setImmediate } from 'node:timers/promises'
 import { type StepOutcome, WorkQueue } from '../../../src/client/reconcile/work-queue.ts'
 import { WorkQueueMetrics } from '../../../src/client/reconcile/work-queue-metrics.ts'
 
-/** Creates a queue for which the test decides when each piece of work ends. */
+/** Creates a queue in which the test determines when the work on each key ends. */
 function begin(t: TestContext, concurrency = 2) {
   const under = new Map<string, PromiseWithResolvers<StepOutcome>>()
   const started: string[] = []
@@ -37,7 +37,7 @@ function begin(t: TestContext, concurrency = 2) {
     await running
   }
   t.after(end)
-  /** Returns the keys that were started since the last call. */
+  /** Returns the keys whose processing has started since the previous call. */
   const taken = () => started.splice(0)
   const count = (name: string) => {
     const samples = metrics.metrics.flatMap((metric) =>

@@ -33,7 +33,7 @@ afterEach(async () => {
 
 type Spec = { readonly suspend?: boolean; readonly [field: string]: unknown }
 
-/** Creates a CronJob whose last Job was scheduled `lastMs` before now. */
+/** Creates a CronJob whose last Job was scheduled `lastMs` milliseconds ago. */
 async function makeCronJob(name: string, { suspend = false, ...spec }: Spec = {}, lastMs = minute): Promise<void> {
   const template = { spec: { containers: [{ name: 'c', image: 'i' }], restartPolicy: 'Never' } }
   const jobTemplate = { metadata: { labels: { of: name } }, spec: { template } }

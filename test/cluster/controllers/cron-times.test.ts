@@ -1,4 +1,4 @@
-/** Tests the run times of schedules: fields, steps, names, days, time zones and daylight saving changes. */
+/** Tests when schedules are due: fields, steps, names, days, time zones and daylight saving changes. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { CronJob } from '../../../src/api/kinds/batch/cron-job.ts'

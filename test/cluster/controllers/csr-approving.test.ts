@@ -1,5 +1,6 @@
 /**
- * Tests that requests from node agents are approved if the requester has permission, and that other requests are not.
+ * Tests that requests from node agents are approved if the requester has permission, and that no other requests are
+ * approved.
  */
 
 import assert from 'node:assert/strict'

@@ -1,4 +1,6 @@
-/** Tests that CertificateSigningRequests are deleted when they reach a certain age, and that recent ones remain. */
+/**
+ * Tests that CertificateSigningRequests are deleted when they reach a certain age, and that recent requests are kept.
+ */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -76,7 +78,7 @@ test('the manager deletes old CertificateSigningRequests', async (t) => {
     await create('approved-then-failed')
     await decide('approved-then-failed', 'Approved', 90 * minute)
     await decide('approved-then-failed', 'Failed', 30 * minute)
-    // The age of the request counts from the failure, although the approval has a later time.
+    // The age of the request is measured from its failure, although its approval has a later time.
     await create('failed-long-ago')
     await decide('failed-long-ago', 'Approved', 0)
     await decide('failed-long-ago', 'Failed', 61 * minute)

@@ -1,6 +1,6 @@
 /**
- * Tests that approved requests are signed, or fail with a list of all violated rules, even if a manager is killed in
- * between.
+ * Tests that each approved request is either signed or fails with a list of all rules that it violates, even if a
+ * manager is killed in between.
  */
 
 import assert from 'node:assert/strict'

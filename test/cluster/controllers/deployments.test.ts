@@ -218,7 +218,8 @@ test('a paused Deployment is scaled but not rolled out, and ReplicaSets that exc
     await changeTemplate('paused', image)
     await complete('paused')
   }
-  // Restoring a template reuses its ReplicaSet if that still exists. Here, it was deleted.
+  // Restoring an earlier template reuses its ReplicaSet if the ReplicaSet still exists. Here, the ReplicaSet has been
+  // deleted.
   await untilTrue(async () => (await setsOf('paused')).map(revisionOf).join() === '3,4')
   await changeTemplate('paused', 'three')
   await complete('paused')

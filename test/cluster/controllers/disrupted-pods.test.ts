@@ -1,6 +1,4 @@
-/**
- * Tests pods that the cluster terminates, as of Kubernetes 1.26: their conditions, and nodes that are out of service.
- */
+/** Tests how the cluster terminates pods since Kubernetes 1.26: pod conditions, and nodes that are out of service. */
 import assert from 'node:assert/strict'
 import { afterEach, before, test } from 'node:test'
 import type { Pod } from '../../../src/api/kinds/core/pod.ts'

@@ -33,7 +33,7 @@ const ownedBy = ({ apiVersion, kind, metadata }: ObjectBase) => [
   { apiVersion, kind, name: metadata.name!, uid: metadata.uid!, controller: true },
 ]
 
-/** Creates a Deployment, its ReplicaSet and some of its pods. The first pods are ready. */
+/** Creates a Deployment, its ReplicaSet and `made` of its pods. The first `ready` of these pods are ready. */
 async function makePods(app: string, replicas: number, options: { made?: number; ready?: number } = {}): Promise<void> {
   const { made = replicas, ready = made } = options
   const spec = { replicas, selector: { matchLabels: { app } }, template: template(app) }

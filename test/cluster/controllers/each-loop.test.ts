@@ -1,8 +1,8 @@
 /**
  * Tests requirements that every control loop must meet. A rejected write for one object does not block other objects,
  * and if a manager is killed during a write, the next manager finishes the work. The test fails if a loop has no row
- * here. Each loop also has its own test file. For a loop that makes several writes, this file kills the loop at each of
- * them.
+ * here. Each loop also has its own test file. If a loop makes several writes, its own test file kills the manager at
+ * each of these writes.
  */
 import assert from 'node:assert/strict'
 import { createPrivateKey } from 'node:crypto'
@@ -480,7 +480,7 @@ for (const [loop, row] of Object.entries(rows))
     await next.stop()
   })
 
-/** Rejects every write whose path or body contains the mark of an object. */
+/** Rejects every write whose path or body contains the given text. */
 function refusingAbout(mark: string): (send: Transport) => Transport {
   return (send) => async (request) => {
     const text = `${request.path} ${request.body === undefined ? '' : Buffer.from(request.body).toString()}`

@@ -1,6 +1,4 @@
-/**
- * Tests Jobs whose pods are completed by status writes: completions, failures, indexes, suspension and deadlines.
- */
+/** Tests Jobs: completions, failures, indexes, suspension and deadlines. The tests end pods by writing their status. */
 
 import assert from 'node:assert/strict'
 import { afterEach, before, test } from 'node:test'

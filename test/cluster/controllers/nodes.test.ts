@@ -1,4 +1,6 @@
-/** Tests lost, tainted, evicted and deleted nodes, and their pod CIDRs, with a simulated clock. */
+/**
+ * Tests the control loops for nodes with a simulated clock: lost nodes, taints, evictions, deleted nodes and pod CIDRs.
+ */
 
 import assert from 'node:assert/strict'
 import { afterEach, before, test } from 'node:test'

@@ -262,7 +262,7 @@ test('the provisioner creates a directory with mode 0700 and removes it when the
   await untilTrue(async () => readdirSync(root).length === 0)
 })
 
-/** Creates a provisioned volume with a file, and deletes its claim while no loop runs. */
+/** Creates a provisioned volume that contains a file, and deletes the volume's claim while no loop runs. */
 async function abandonedVolume(name: string): Promise<{ volume: string; file: string }> {
   begin()
   await makeClaim(name, { className: 'dir' })

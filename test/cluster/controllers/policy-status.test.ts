@@ -1,4 +1,4 @@
-/** Tests the type checks in the status of ValidatingAdmissionPolicies. */
+/** Tests the type-checking results in the status of ValidatingAdmissionPolicies. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as kinds from '../../../src/client/requests/built-in-kinds.ts'

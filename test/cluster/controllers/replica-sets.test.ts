@@ -185,7 +185,7 @@ test('a ReplicaSet never creates or deletes a pod twice while the watch lags', a
   lag.close()
   await scale('slow', 3)
   await untilPods(server.client, 'slow', 3)
-  // Each change to the set triggers a step in which the pods are not visible yet.
+  // Each change to the set triggers a reconcile step. Because the watch lags, that step does not see the new pods yet.
   for (const n of ['1', '2', '3']) {
     const patch = { merge: { spec: { minReadySeconds: Number(n) } } }
     const { metadata } = await server.client.patch(kinds.ReplicaSet, { namespace, name: 'slow' }, { patch })

@@ -84,7 +84,7 @@ test('a namespace whose deletion was undone by a restore keeps its objects', { t
   await cluster.save()
   await untilTrue(() => answers(client))
   await client.delete(kinds.Namespace, { name })
-  // The loop has read that the namespace is terminating, and sends the deletion of its objects.
+  // The loop has read the terminating namespace, and now sends the request to delete the objects in it.
   await untilTrue(async () => deletions.count > 0)
   await cluster.restore()
   await untilTrue(() => answers(client))

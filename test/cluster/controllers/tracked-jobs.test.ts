@@ -1,6 +1,6 @@
 /**
- * Tests Jobs as of Kubernetes 1.26: policies, failures per index, and strict statuses. Each pod of such a Job has a
- * finalizer until the Job has counted the pod.
+ * Tests Job features since Kubernetes 1.26: failure and success policies, failures per index, and exact counts. Each
+ * pod of such a Job has a finalizer until the Job has counted the pod.
  */
 
 import assert from 'node:assert/strict'

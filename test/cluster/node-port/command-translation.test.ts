@@ -25,8 +25,8 @@ const pods = '/api/v1/namespaces/default/pods'
 const large = 'x'.repeat(300_000)
 
 /**
- * Runs a command that copies stdin to stdout, reports to stderr and exits with code 3. Without stdin, it prints a lot
- * of output.
+ * Runs a command that copies stdin to stdout, writes a message to stderr and exits with code 3. Without stdin, the
+ * command prints a lot of output.
  */
 async function serveCommand(socket: Duplex, url: string): Promise<void> {
   const is = (name: string) => url.includes(`${name}=1`)

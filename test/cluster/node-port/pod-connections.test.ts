@@ -41,7 +41,7 @@ interface Asked {
   readonly servername?: string
 }
 
-/** Sends a request to the given port, which is the node's or the server's. */
+/** Sends a request to the given port, which belongs to the node or to the server. */
 async function ask(to: number, path: string, { method = 'GET', headers = {}, servername = 'n1' }: Asked = {}) {
   const asked = request({ host: '127.0.0.1', port: to, path, method, headers, servername, ca: api.ca, agent: false })
   asked.end()

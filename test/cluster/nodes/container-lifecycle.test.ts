@@ -1,4 +1,6 @@
-/** Tests pods whose containers a simulated node drives one by one: their order, hooks, programs and restarts. */
+/**
+ * Tests pods in which a simulated node runs each container individually: container order, hooks, programs and restarts.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Pod } from '../../../src/api/kinds/core/pod.ts'

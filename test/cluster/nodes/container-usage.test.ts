@@ -1,6 +1,6 @@
 /**
- * Tests the resource usage of simulated containers: the numbers, and the two formats in which a node's port serves
- * them.
+ * Tests the resource usage of simulated containers: the values, and the two formats in which a node's port serves these
+ * values.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

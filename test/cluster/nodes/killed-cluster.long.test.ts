@@ -55,7 +55,7 @@ test('a cluster that is killed repeatedly reaches its desired state and never cr
   t.diagnostic(`${kills} kills, ${seen.total()} pods`)
 })
 
-/** Records all pods that have ever existed, and every limit that was violated at the time of an event. */
+/** Records all pods that have ever existed, and every violation of a limit. The limits are checked at each event. */
 function follow(t: TestContext, client: Client) {
   const made = new Map<string, Set<string>>()
   const faults: string[] = []

@@ -1,6 +1,6 @@
 /**
- * Tests the kinds Exec, Attach and PortForward, and followed logs, with kubectl: files in KWOK's format determine
- * what clients of simulated containers see.
+ * Tests Exec, Attach and PortForward objects, and followed logs, with kubectl. Files in KWOK's format determine what
+ * clients of simulated containers see.
  */
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'

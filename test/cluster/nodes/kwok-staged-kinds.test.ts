@@ -38,7 +38,7 @@ before(async () => {
   await allow('stages', ['kwok.x-k8s.io'], ['stages', 'stages/status'], ['*'])
 })
 
-/** Grants alice permissions in the whole cluster. */
+/** Grants the user alice cluster-wide permissions. */
 async function allow(name: string, apiGroups: string[], resources: string[], verbs: string[]): Promise<void> {
   await admin.create(kinds.ClusterRole, { metadata: { name }, rules: [{ apiGroups, resources, verbs }] })
   await admin.create(kinds.ClusterRoleBinding, {

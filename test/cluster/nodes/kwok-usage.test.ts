@@ -51,7 +51,7 @@ async function makePod(name: string, annotations: { [key: string]: string } = {}
   })
 }
 
-/** Returns the usage of a pod's containers, such as `web 1500m 65536Ki`. */
+/** Returns the usage of a pod's containers, for example `web 1500m 65536Ki`. */
 async function usageOf(name: string): Promise<string[]> {
   const { body } = await server.client().get(`/apis/metrics.orch.io/v1beta1/namespaces/${namespace}/pods/${name}`)
   const containers: { name: string; usage: { cpu: string; memory: string } }[] = body.containers ?? []

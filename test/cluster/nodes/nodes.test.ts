@@ -274,7 +274,7 @@ test('pods can request extended resources that were added to the capacity of a n
   const limits = { [gpu]: '2' }
   const containers = [{ name: 'c', image: 'i', resources: { limits } }]
   await set('2')
-  // The node overwrites its own capacity.
+  // The node restores the capacity for pods, which it sets itself.
   await untilAmount('2')
   await makePod('with-gpu', {}, { containers })
   await untilPod('with-gpu', phaseIs('Running'))
@@ -286,7 +286,7 @@ test('pods can request extended resources that were added to the capacity of a n
 
 test('a pod that exceeds its active deadline is terminated and not restarted', async () => {
   await makePod('limited', {}, { activeDeadlineSeconds: 1 })
-  // Polling may miss the phase Running. The exit code proves instead that the pod was running.
+  // Polling may miss the phase Running. The exit code therefore proves that the pod ran.
   const { status } = await untilPod('limited', phaseIs('Failed'))
   assert.equal(status?.reason, 'DeadlineExceeded')
   assert.equal(status?.message, 'Pod was active on the node longer than the specified deadline')
@@ -369,7 +369,8 @@ test('heartbeats of many nodes are sent concurrently even if the server does not
     stages: { step: async () => undefined },
     sources: [],
   })
-  // Use only the first source, which yields the names of the nodes, because the informer would also send requests.
+  // Use only the first source, which yields the names of the nodes. The other source is an informer, which would send
+  // requests of its own.
   const sources = loop.sources.slice(0, 1)
   const records = { log, clock: systemClock, metrics: new WorkQueueMetrics(), missingRights: new MissingRights(log) }
   const running = startLoops([{ ...loop, sources }], records)

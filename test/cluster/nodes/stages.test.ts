@@ -227,7 +227,7 @@ test('invalid templates in a Stage are rejected when they are parsed, and the ou
     assert.throws(() => run(text), { name: 'StageError', message }, text)
 })
 
-/** Each of these templates took more than two seconds when only nodes and calls counted as steps. */
+/** Each of these templates took more than two seconds when the step limit counted only template nodes and calls. */
 test('a template in a Stage that processes large values many times is stopped early', async () => {
   const labels = Object.fromEntries(Array.from({ length: 6_000 }, (_, i) => [`label-${i}`, 'v']))
   const subject = { metadata: { labels } }

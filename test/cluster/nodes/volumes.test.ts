@@ -1,4 +1,4 @@
-/** Tests Pods with volumes on simulated nodes, and their containers: files, logs, commands and ports. */
+/** Tests the volumes and containers of Pods on simulated nodes: files, logs, commands and ports. */
 
 import assert from 'node:assert/strict'
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'

@@ -53,7 +53,7 @@ before(async () => {
   start(['scheduler', 'resourceclaim-controller'])
 })
 
-/** Creates a claim with these requests and a Pod that uses the claim. */
+/** Creates a claim with these requests, and a Pod that uses the claim. */
 async function run(name: string, devices: object, space = namespace): Promise<void> {
   await client.create(claimType, { metadata: { name, namespace: space }, spec: { devices } } as never)
   await makePod(name, { name: 'devices', resourceClaimName: name }, space)
@@ -180,7 +180,7 @@ test('a claim from a template is allocated, and missing claims and classes are r
   await untilRefused('classless', /request r: device class none does not exist/)
 })
 
-/** Publishes a pool of one node in two slices: shared counters, and devices. */
+/** Publishes the device pool of one node in two slices: one with shared counters, and one with devices. */
 async function makePartitions(nodeName: string, sharedCounters: object[], devices: readonly object[]): Promise<void> {
   const pool = { name: nodeName, generation: 1, resourceSliceCount: 2 }
   for (const [i, content] of [{ sharedCounters }, { devices }].entries()) {
@@ -259,7 +259,7 @@ test('a device that allows multiple allocations is shared until its capacity is 
   await untilRefused('too-much', /cannot allocate all claims/)
   await remove('default')
   assert.deepEqual(await shares('full'), [['link-1', 'string', '30Gi']])
-  // A device that is not shared must have the capacity, and is allocated as a whole.
+  // A device that cannot be shared must have the requested capacity, and is allocated as a whole.
   await run('solo-large', one(named('solo'), asking('41Gi')))
   await untilRefused('solo-large', /cannot allocate all claims/)
   await run('solo', one(named('solo'), asking('1Gi')))
@@ -326,7 +326,7 @@ test('a claim whose allocation takes too long to compute is rejected, and the me
     Array.from({ length: 30 }, (_, i) => gpu(`c-${i}`, 'tiny', 1)),
   )
   const model = (name: string) => `device.attributes["${driver}"].model == "${name}"`
-  // No device meets the second request, so the search would have to try every combination of 15 of the 30 devices.
+  // No device satisfies the second request, so the search would have to try every combination of 15 of the 30 devices.
   const requests = [
     { name: 'many', exactly: exactly(model('tiny'), { count: 15 }) },
     { name: 'none', exactly: exactly(model('none')) },

@@ -1,5 +1,5 @@
 /**
- * Tests each scheduling rule: which nodes are feasible for a Pod, and why other nodes are not, in the wording of
+ * Tests each scheduling rule: which nodes are feasible for a Pod, and why the others are rejected, in the wording of
  * kube-scheduler 1.23.
  */
 import assert from 'node:assert/strict'

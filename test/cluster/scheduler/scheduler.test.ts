@@ -125,7 +125,7 @@ async function untilEvent(pod: string, reason: string): Promise<ApiObject> {
 test('a pod whose binding was undone by a restore is scheduled again', async () => {
   await makePod('undone')
   let answered = 0
-  // The server acknowledges the first binding without storing it, like a store restored from a backup.
+  // The server acknowledges the first binding without storing it, as if its store had been restored from a backup.
   const through =
     (send: Transport): Transport =>
     async (request) => {

@@ -31,7 +31,7 @@ const rows: Row[] = [
     name: 'fewer requests score higher, averaged over CPU and memory',
     pod: { cpu: '3000m', memory: '5000' },
     cluster: { nodes: { a: { cpu: '4000m', memory: '10000' }, b: { cpu: '6000m', memory: '10000' } } },
-    // The expected score is ((4000-3000)*100/4000 + (10000-5000)*100/10000) / 2, and the same with 6000.
+    // The expected score is ((4000-3000)*100/4000 + (10000-5000)*100/10000) / 2, and the same formula with 6000.
     expected: [37, 50],
   },
   {

@@ -18,7 +18,7 @@ const nodes = Object.fromEntries(names.map((name) => [name, { labels }]))
 const pods = numbers(600).map((i) => pod(`p${i}`, { labels: { app: `a${i}` }, on: names[i % names.length]! }))
 const sight = sightOf({ nodes, pods })
 
-/** A selector that no index can narrow down, so that it is compared with the Pods of every workload. */
+/** A selector for which no index helps, so that the scheduler compares the selector with the Pods of every workload. */
 const anyApp = { labelSelector: { matchExpressions: [{ key: 'app', operator: 'Exists' }] } }
 const spread = (whenUnsatisfiable: string) =>
   numbers(500).map((i) => ({ ...anyApp, topologyKey: `place-${i}`, maxSkew: 5000, whenUnsatisfiable }))

@@ -12,7 +12,7 @@ function objectOf(key: string, bytes = 500): CachedObject {
   return new CachedObject(key, 0, revisions, {} as Header, { json, versionAt: 0 })
 }
 
-/** List items have no kind, so it is removed. */
+/** List items have no kind, so the kind is removed. */
 const cut = '{"kind":"K",'.length
 const writeItem: WriteItem<CachedObject> = ({ json }, into, at) =>
   into.write(`{${json.toString('utf8', cut, json.length - 1)}`, at) + at

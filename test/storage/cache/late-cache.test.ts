@@ -1,6 +1,6 @@
 /**
- * Tests caches that are added while the feed is running. They contain everything that was written before, during and
- * after their list exactly once, even if the list is ahead of the feed or the feed is interrupted.
+ * Tests caches that are added while the feed is running. Each cache contains everything that was written before, during
+ * and after its list exactly once, even if the list is ahead of the feed or the feed is interrupted.
  */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'

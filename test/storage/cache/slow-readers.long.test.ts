@@ -78,7 +78,7 @@ function unchunked(text: string): string {
   }
 }
 
-/** Returns the peak memory of the server after the memory has not grown for two seconds. */
+/** Waits until the memory of the server has not grown for two seconds. Returns the peak memory. */
 async function peakOf({ process }: ServerHandle): Promise<number> {
   let peak = 0
   for (let quiet = 0; quiet < 20; quiet++) {
@@ -129,7 +129,7 @@ test('watches from an old resourceVersion whose clients do not read use little m
   t.diagnostic(`12 unread watches, 36 MB behind: ${Math.round(held / mega)} MB`)
   assert.ok(held < 150 * mega, `${Math.round(held / mega)} MB are held for 12 unread watches`)
 
-  // In the meantime, write more data than the event buffer can hold. Some of the watches have not been read yet.
+  // While some of the watches have not been read yet, write more data than the event buffer can hold.
   for (let i = changes + 1; i <= changes + 40; i++) await client.put(`${configMaps}/hot`, bodyOf('hot', i))
   await client.put(`${configMaps}/hot`, bodyOf('hot', changes + 41, 'the last one'))
   const { body } = await unread[3]!.readAll((chunk) => chunk.includes(lastWords))

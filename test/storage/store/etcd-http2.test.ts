@@ -80,8 +80,8 @@ describe("etcd's HTTP/2 client with a Node server", { timeout: 60_000 }, () => {
     })
     await withSession(server, async (session) => {
       for (const [i, text] of texts.entries()) {
-        // The timeout tells the server which text to send. It is a number of minutes, so a brief pause of the machine
-        // does not change the selected text.
+        // The timeout of the request selects the text that the server sends. The unit is minutes, so a brief pause of
+        // the machine does not change the selection.
         const error = await failureOf(call(session, message(1), (i + 1) * minute))
         assert.equal(error.code, 5)
         assert.equal(error.message, text)
@@ -111,7 +111,7 @@ describe("etcd's HTTP/2 client with a Node server", { timeout: 60_000 }, () => {
       const messages = session.stream(methods.watch, message(1), new AbortController().signal)
       assert.equal((await messages.next()).value?.length, 50_000)
       for (let i = 0; i < 10; i++) assert.equal((await call(session)).length, 100_000)
-      // This is less than 2 MiB plus Node's own buffers.
+      // This number of messages is less than 2 MiB plus Node's own buffers.
       assert.ok(sentCount < 80, `${sentCount} messages were sent ahead`)
       let count = 1
       for await (const next of messages) {

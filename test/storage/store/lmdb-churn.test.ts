@@ -1,6 +1,6 @@
 /**
  * Tests a store that is used as a queue. Keys are added and then deleted in batches while the log is compacted. The
- * file must stop growing, because freed space must be reused.
+ * store must reuse freed space, so the file must stop growing.
  */
 import assert from 'node:assert/strict'
 import { stat } from 'node:fs/promises'

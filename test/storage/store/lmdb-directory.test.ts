@@ -192,7 +192,7 @@ describe('the data directory of the embedded store', () => {
     }))
 })
 
-/** Changes records in the file while bypassing the store. */
+/** Changes records directly in the file, bypassing the store. */
 async function inTables(directory: string, change: (tables: Tables) => void): Promise<void> {
   const tables = openTables(directory)
   tables.root.transactionSync(() => change(tables))

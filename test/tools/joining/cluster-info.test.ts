@@ -1,6 +1,6 @@
 /**
- * Tests that a joining client trusts a document only if it has an HS256 signature made with the client's own token over
- * the exact text.
+ * Tests that a joining client trusts a document only if the client's own token was used to sign the exact text with
+ * HS256.
  */
 import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
@@ -66,8 +66,8 @@ for (const [what, data, message] of [
   })
 
 /**
- * Starts a man-in-the-middle server with its own self-signed certificate, which always responds with a ConfigMap that
- * contains `data`.
+ * Starts a man-in-the-middle server with a self-signed certificate. Its response is always a ConfigMap that contains
+ * `data`.
  */
 async function impostor(t: { after(run: () => Promise<void>): void }, data: object) {
   const { certificate: cert, key } = selfSignedCertificate(

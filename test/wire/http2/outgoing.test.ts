@@ -19,7 +19,7 @@ function recorded(t: TestContext): { readonly outgoing: Outgoing; readonly writt
 test('data is written before the next event in the same event-loop turn is handled', async (t) => {
   const { outgoing, written } = recorded(t)
   const seen = await new Promise<readonly string[]>((resolve) => {
-    // Both immediates run in the same iteration of the event loop.
+    // Both `setImmediate` callbacks run in the same iteration of the event loop.
     setImmediate(() => outgoing.add(Buffer.from('response')))
     setImmediate(() => resolve([...written]))
   })
