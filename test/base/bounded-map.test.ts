@@ -31,7 +31,7 @@ test('setting an existing key of a bounded map makes the entry the newest and ev
   assert.deepEqual([...map.values()], [2, 10, 3])
 })
 
-test('get() does not change the order of a bounded map, and use() moves the entry to the end', () => {
+test('get() does not change the order of a bounded map, but use() moves the entry to the end', () => {
   const map = filled(3, 3)
   assert.equal(map.get('k0'), 0)
   assert.equal(map.use('k1'), 1)

@@ -98,7 +98,7 @@ test('a flag with an optional value uses the next argument only if it is an allo
   assert.equal(splitCommand(dry, ['--dry', 'client', 'get']).command, 'get')
 })
 
-test('an unsupported flag is rejected with a reason unless its value changes nothing, and help omits the flag', () => {
+test('an unsupported flag is rejected with a reason unless its value has no effect, and help omits the flag', () => {
   const refused = { log: refusedFlag('log', 'there is no log', { accepted: 'true' }), name: flags.name }
   assert.deepEqual(parseCommandLine(refused, ['--log', '--log=true']).words, [])
   assert.throws(() => parseCommandLine(refused, ['--log=false']), /--log: there is no log/)

@@ -7,7 +7,7 @@ import { SharedCount } from '../../src/base/limits/shared-count.ts'
 
 const module = JSON.stringify(new URL('../../src/base/limits/rate-buckets.ts', import.meta.url).href)
 
-test('in total, threads that share a rate bucket take no more tokens than the burst', async () => {
+test('all threads that share a rate bucket together take no more tokens than the burst', async () => {
   const memory = newBucketMemory()
   const rate = { perSecond: 1, burst: 1000, keys: 4096 }
   const code = `
@@ -55,7 +55,7 @@ test('a rate table with more keys than fit into its memory is rejected', () => {
   assert.throws(() => openRateBuckets(newBucketMemory(), [rate], () => 0n), RangeError)
 })
 
-test('all workers share one counter, and the part of an exited worker is subtracted', () => {
+test('all workers share one counter, and the count of an exited worker is subtracted', () => {
   const counts = new Int32Array(new SharedArrayBuffer(8))
   const first = new SharedCount(2, counts, 0)
   const second = new SharedCount(2, counts, 1)

@@ -87,7 +87,7 @@ test('lists and collection deletes that span several pages cover all objects', a
   assert.deepEqual((await client.list(configMaps, { namespace: 'default' })).items, [])
 })
 
-test('a list whose continue token has expired starts again', async (t) => {
+test('a list restarts if its continue token has expired', async (t) => {
   const server = await serve(t, ['--history-duration=1s'])
   const send = server.transport()
   const writer = new Client(send)
@@ -140,7 +140,7 @@ test('watches receive all their events even if there are more watches than fit o
   for (const events of watches) await events.return(undefined)
 })
 
-test('requests to an unreachable server throw a TransportError and succeed after the server returns', async (t) => {
+test('requests throw a TransportError while the server is unreachable, and succeed once it is reachable again', async (t) => {
   const server = await startServer(t)
   const client = new Client(server.transport())
   const { resourceVersion } = await client.list(configMaps)
@@ -159,7 +159,7 @@ test('requests to an unreachable server throw a TransportError and succeed after
   assert.deepEqual((await client.list(configMaps, { namespace: 'default' })).items, [])
 })
 
-test('if the transport is closed at any time, its requests fail with network errors', async (t) => {
+test('whenever a transport is closed, its pending requests fail with network errors', async (t) => {
   const server = await serve(t)
   for (let turns = 0; turns < 6; turns++) {
     const http = new HttpTransport(server.credentials())

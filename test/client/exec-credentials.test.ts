@@ -167,7 +167,7 @@ test('the credential plugin configuration in the kubeconfig is validated before 
   assert.ok(!existsSync(`${command}.runs`))
 })
 
-test('the credential plugin learns whether it may be interactive, and v1beta1 defaults to interactive if possible', async () => {
+test('a credential plugin is informed whether it may prompt, and v1beta1 allows prompts by default if there is a terminal', async () => {
   const command = plugin(credential({ token: 'alice-token' }, { apiVersion: `${apiVersion}beta1` }))
   const beta = { command, apiVersion: `${apiVersion}beta1`, interactiveMode: undefined }
   const interactive = async (exec: object, input: boolean) => {

@@ -39,7 +39,7 @@ function informersOver(t: TestContext, send: Transport, change: (send: Transport
 const namesIn = (informer: { objects(): Iterable<ConfigMap> }) =>
   [...informer.objects()].map(({ metadata }) => metadata.name).sort()
 
-test('an informer with streaming lists needs one request for the list and the watch', async (t) => {
+test('an informer with streaming lists needs a single request for both the list and the watch', async (t) => {
   const { informers, sent, errors } = informersOver(t, newest.transport())
   const informer = informers.of(configMaps, { namespace: 'default' })
   const empty = informers.of(secrets, { labelSelector: 'none' })

@@ -88,13 +88,13 @@ test('kubectl authenticates with every type of credential', { timeout: 300_000 }
     assert.equal(await who(plugin('with-pair', pair)), 'carl')
   })
 
-  await t.test('kubectl authenticates with an OpenID Connect token and with its auth provider', async () => {
+  await t.test('kubectl authenticates with an OpenID Connect token and with the oidc auth provider', async () => {
     assert.equal(await who({ token: idToken }), 'olga')
     const config = { 'idp-issuer-url': provider.issuer, 'client-id': clientId, 'id-token': idToken }
     assert.equal(await who({ 'auth-provider': { name: 'oidc', config } }), 'olga')
   })
 
-  await t.test('the server rejects kubectl with a user name and password', async () => {
+  await t.test('the server rejects requests from kubectl with a user name and password', async () => {
     const { code, stderr } = await ask(directory, server, { username: 'admin', password: 'admin-token' })
     assert.notEqual(code, 0)
     assert.match(stderr, /User "system:anonymous" cannot create resource "whoamis"/)

@@ -47,7 +47,7 @@ for (const [fault, failureAt] of [
   ['breaks', breaksAt],
   ['is full once', fullAt],
 ] as const)
-  test(`no acknowledged write is lost on a disk that ${fault} at call 1 to ${calls}`, {
+  test(`no acknowledged write is lost on a disk that ${fault} at any of the calls 1 to ${calls}`, {
     timeout: 900_000,
   }, async (t) => {
     const { tryOut, newStore } = await prepare(t)

@@ -127,7 +127,7 @@ test('errors in a configuration file contain the line, the column and the field'
   }
 })
 
-test('all errors in a configuration file are reported in the order of the file', async () => {
+test('all errors in a configuration file are reported in the order in which they occur', async () => {
   const file = write(`apiVersion: v1
 kind: OrchConfiguration
 servng: {}

@@ -110,7 +110,7 @@ test('each Kubernetes version has its own feature gate defaults', () => {
   assert.ok(gatesOf('1.23', '').has('CustomResourceValidationExpressions'))
 })
 
-test('a single feature gate takes precedence over AllBeta', () => {
+test('an individual feature gate takes precedence over AllBeta', () => {
   assert.ok(!gatesOf('1.23', 'AllBeta=false').has('APIListChunking'))
   assert.ok(gatesOf('1.23', 'APIListChunking=true,AllBeta=false').has('APIListChunking'))
   assert.ok(gatesOf('1.30', 'AllBeta=false').has('APIListChunking'), 'a stable gate does not belong to the stage')

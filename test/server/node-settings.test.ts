@@ -24,7 +24,7 @@ function settings(nodeOptions: string): { readonly heap: number; readonly arenas
   return { heap: heap!, arenas: arenas! }
 }
 
-test('the young generation of the server has at most 16 MiB unless NODE_OPTIONS contains another size', () => {
+test('the young generation of the server is 16 MiB in size unless NODE_OPTIONS sets another size', () => {
   // The maximum size of the heap includes three times the size of the young generation.
   assert.deepEqual(settings(''), { heap: 100 + 3 * 16, arenas: 2 })
   assert.deepEqual(settings('--max-semi-space-size=8'), { heap: 100 + 3 * 8, arenas: 2 })

@@ -148,7 +148,7 @@ test('a valid traceparent header determines whether a request is sampled', () =>
   assert.deepEqual([parentId, state], ['', ''])
 })
 
-test("requests to other servers carry this server's span if it is sampled, and otherwise the caller's span", () => {
+test("requests to other servers carry this server's span if the trace is sampled, and otherwise the caller's span", () => {
   const trace = '4bf92f3577b34da6a3ce929d0e0e4736'
   const span = '00f067aa0ba902b7'
   const told = (parent: string | undefined, state = '', rate = 0) =>

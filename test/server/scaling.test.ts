@@ -39,7 +39,7 @@ test('a worker is retired only after the other workers have had enough spare cap
   assert.deepEqual(actions(scaling, times(10, [0])), times(10, undefined))
 })
 
-test('a busy worker hands over the clients that exceed the average per worker', () => {
+test('a busy worker hands over the share of its clients by which its load exceeds the average', () => {
   const scaling = new Scaling(thresholds)
   const move = { type: 'move', from: 1, chance: 0.5 }
   assert.deepEqual(actions(scaling, times(2, [0.1, 0.9, 0.35])), [undefined, move])

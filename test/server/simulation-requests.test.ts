@@ -98,7 +98,7 @@ test('the informers of simulated nodes have permission to read only nodes, pods 
   await assert.rejects(reader.create(nodes, node), /may only read nodes, pods, simulation rules/)
 })
 
-test("the report of simulated nodes can only replace the status of KWOK's objects", async () => {
+test("the reporter of the simulated nodes can only replace the status of KWOK's objects", async () => {
   const sent: string[] = []
   const writer = new Client(
     writesKwokStatus(async ({ method, path }) => {

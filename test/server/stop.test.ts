@@ -71,7 +71,7 @@ test('SIGTERM stops the server cleanly despite an open watch and running request
   assert.deepEqual(items[0].data, { k: 'v' })
 })
 
-test('SIGTERM under load resets no connection, because the last response on each connection announces its end', {
+test('the last response on each connection announces the close, so SIGTERM under load resets no connection', {
   timeout: 300_000,
 }, async (t) => {
   for (let round = 0; round < (long ? 10 : 1); round++) {

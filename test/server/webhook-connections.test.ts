@@ -37,7 +37,7 @@ const common = {
 } as const
 const isTooMany = { name: 'ApiError', code: 429, reason: 'TooManyRequests' }
 
-test('a call to an admission webhook without a free connection fails with a specific error', async () => {
+test('a call to an admission webhook fails with a specific error if no connection is free', async () => {
   assert.equal(await faultOf(ask(100)({})), 'NoFreeConnection')
 })
 

@@ -7,7 +7,7 @@ import { basename, join } from 'node:path'
 import { test } from 'node:test'
 import { makeRunDirectories } from './run-directories.ts'
 
-test('a run removes the directories of dead runs, and no other directories', (t) => {
+test('a test run removes the directories of test runs that were killed, and no other directories', (t) => {
   const place = mkdtempSync(join(tmpdir(), 'orch-test-'))
   t.after(() => rmSync(place, { recursive: true }))
   const { pid: deadPid } = spawnSync('true')

@@ -34,7 +34,7 @@ function connectSpdy() {
   return { connection, near, far }
 }
 
-test('SPDY: pings from a client that does not read get responses only while the buffer has space', {
+test('SPDY: pings from a client that never reads are answered only while the buffer has space', {
   timeout: 300_000,
 }, async (t) => {
   const { connection, near, far } = connectSpdy()
@@ -131,7 +131,7 @@ async function connectWebSocket() {
   return { connection: await ChannelConnection.open(near, options), near, far }
 }
 
-test('WebSocket: pings from a client that does not read get responses only while the buffer has space', {
+test('WebSocket: pings from a client that never reads are answered only while the buffer has space', {
   timeout: 300_000,
 }, async (t) => {
   const { connection, near, far } = await connectWebSocket()

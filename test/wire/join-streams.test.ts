@@ -22,7 +22,7 @@ function slowReader() {
   return { stream, taken, next: () => waiting.shift()?.() }
 }
 
-test('if one of two joined streams is slow, it still receives all data that the other stream sent before it closed', async () => {
+test('a slow stream still receives all data that the stream joined to it sent before closing', async () => {
   const slow = slowReader()
   const [near, far] = duplexPair()
   // By default, a socket ends both directions at the same time.

@@ -80,7 +80,7 @@ test('SPDY header blocks from the encoder can be read by the decoder and by zlib
   )
 })
 
-test('SPDY pings get responses, a reset closes the stream, and no stream can be opened after the connection has ended', async () => {
+test('SPDY pings are answered, a reset closes the stream, and no stream can be opened after the connection has ended', async () => {
   const { connection, client, opened } = connect()
   client.control(6, number(7))
   const id = client.open({ a: 'b' })
@@ -177,7 +177,7 @@ test('a SPDY header block that is shorter than its declared length is rejected',
   assert.throws(() => new HeaderDecoder().decode(Buffer.concat([head, block])), /truncated/)
 })
 
-test('the number of SPDY streams is limited, and only an unexpected stream is rejected', async () => {
+test('the number of SPDY streams is limited, and rejecting a stream does not affect other streams', async () => {
   const held: MultiplexedStream[] = []
   const { connection, client } = connect(({ headers, stream }) => {
     if (headers.get('a') === 'unwanted') throw new Error('nobody wants it')

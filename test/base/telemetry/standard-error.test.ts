@@ -61,7 +61,7 @@ test('while the disk is full, log lines are dropped and counted', async (t) => {
   assert.match(lines[1]!, /four/)
 })
 
-test('a closed log output does not end the process', async () => {
+test('a closed log output does not terminate the process', async () => {
   const { child, log, end } = start('pipe')
   await log('one')
   child.stderr!.destroy()

@@ -247,7 +247,7 @@ async function restOf(client: HttpClient, list: string, token: string): Promise<
   return messages
 }
 
-test('a list whose pages expire starts again if the caller supports this', async () => {
+test('a list restarts after its pages have expired if the caller supports restarts', async () => {
   for (const name of ['p1', 'p2', 'p3']) await client.create(ConfigMap, configMap(name))
   const send = server.transport()
   const expired = JSON.stringify({ kind: 'Status', code: 410, reason: 'Expired', status: 'Failure', metadata: {} })
@@ -284,7 +284,7 @@ test('a list at an exact resourceVersion throws an error if the server returns a
   await assert.rejects(there.list(ConfigMap, exactly), /instead of the requested version/)
 })
 
-test('the client retries requests if the server asks for a retry, unless they may have been executed', async () => {
+test('the client retries a request if the server asks for a retry, unless the request may have been executed', async () => {
   const sent: string[] = []
   let refusals: { status: number; after?: string }[] = []
   const send = server.transport()

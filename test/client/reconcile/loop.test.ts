@@ -58,7 +58,7 @@ test('the first pass of a control loop completes even if the loop has no keys or
   await other.firstPass
 })
 
-test('if a reconcile step fails in the first pass of a control loop, the promise of the pass is rejected and the step is retried', async (t) => {
+test('if a reconcile step fails in the first pass of a control loop, the first pass rejects with the error, and the step is retried', async (t) => {
   let tries = 0
   const again = Promise.withResolvers<void>()
   const { running, lines } = start(t, {
@@ -75,7 +75,7 @@ test('if a reconcile step fails in the first pass of a control loop, the promise
   assert.equal(lines.filter((line) => line.includes('loop="things" key="a" error="not yet"')).length, 1)
 })
 
-test('a reconcile step that the shutdown interrupts does not fail the first pass', async (t) => {
+test('a reconcile step interrupted by the shutdown does not make the first pass fail', async (t) => {
   const begun = Promise.withResolvers<void>()
   const { running } = start(t, {
     sources: [atStart('a')],
@@ -177,7 +177,7 @@ test('stopping a control loop waits for the running step and then runs the clean
   assert.deepEqual(order, ['aborted', 'step', 'taken back'])
 })
 
-test('control loops share one source of changes and start when it is synced', async () => {
+test('control loops share one source of changes, and start once the source is synced', async () => {
   const { records } = openRecords()
   const synced = Promise.withResolvers<void>()
   let runs = 0
@@ -226,7 +226,7 @@ test('a rejection from admission is not reported as a missing permission', async
   }
 })
 
-test('a missing permission is reported only once while it is missing', async (t) => {
+test('a missing permission is reported only once until it is granted', async (t) => {
   let permitted = false
   const { running, lines, records } = start(t, {
     sources: [atStart('a', 'b')],

@@ -135,7 +135,7 @@ test('the work queue counts additions, retries, waiting keys and active keys', a
   assert.equal(count('workqueue_unfinished_work_seconds'), 0)
 })
 
-test('the work queue limits the number of keys that start per second, and a key is finished if the handler returns nothing', async () => {
+test('the work queue limits how many keys start per second, and a key is done if its handler returns nothing', async () => {
   const started: string[] = []
   const last = Promise.withResolvers<void>()
   const queue = new WorkQueue({

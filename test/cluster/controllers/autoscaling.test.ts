@@ -184,7 +184,7 @@ test('an autoscaler scales its target according to Pods, Object and External met
   )
 })
 
-test('an autoscaler that cannot read metrics reports this in a condition and scales nothing', async () => {
+test('an autoscaler that cannot read metrics reports the failure in a condition and scales nothing', async () => {
   const answers = {
     [custom]: { kind: 'APIGroup', versions: [{ version: 'v1beta1' }] },
     [`${custom}/v1beta1/namespaces/default/pods/*/odd`]: {

@@ -123,7 +123,7 @@ test('a CronJob starts only the latest missed run, and no run after the starting
   assert.deepEqual(await jobsOf('late'), [])
 })
 
-test('a CronJob with Forbid waits for its active Job, with Replace it deletes the Job, and while suspended it creates no Jobs', async () => {
+test('a CronJob waits for its active Job with Forbid, deletes the Job with Replace, and creates no Jobs while suspended', async () => {
   run()
   await makeCronJob('forbid', { concurrencyPolicy: 'Forbid' })
   await makeCronJob('replace', { concurrencyPolicy: 'Replace' })

@@ -156,7 +156,7 @@ test('a rolling update of a DaemonSet never exceeds maxUnavailable or maxSurge',
   assert.deepEqual(items.map(({ revision }) => revision).sort(), [1, 2])
 })
 
-test('DaemonSet revisions have the same bytes as revisions that Go programs write, and revisions from earlier versions still match', async () => {
+test('DaemonSet revisions have the same bytes as revisions written by Go programs, and revisions from earlier versions still match', async () => {
   void makeAllReady(server.client, readying.signal)
   server.run(loops)
   const revisionsOf = async (app: string) =>

@@ -93,7 +93,7 @@ test('a pod on a missing node fails with the condition DisruptionTarget', async 
   assert.deepEqual(disruptionOf(pod), ['True', 'DeletionByPodGC', 'PodGC: node no longer exists'])
 })
 
-test('a terminating pod is removed from a node that is not ready and out of service', async () => {
+test('a terminating pod is removed from a node that is not ready and has the out-of-service taint', async () => {
   newer.run(['podgc'], { clock })
   await makeNode('down', 'False')
   for (const name of ['ending', 'running']) await makePod(name, { nodeName: 'down' })

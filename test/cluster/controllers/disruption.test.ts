@@ -102,7 +102,7 @@ test('the number of allowed disruptions depends on the current pods, and each di
   assert.equal(await evict('web-1'), 429)
 })
 
-test('minAvailable as a number applies to existing pods, and as a percentage to expected pods', async () => {
+test('minAvailable applies to existing pods if it is a number, and to expected pods if it is a percentage', async () => {
   server.run(['disruption'])
   await makePods('some', 10, { made: 3, ready: 2 })
   await makeBudget('some', { minAvailable: 1 })

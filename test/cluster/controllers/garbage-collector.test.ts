@@ -130,7 +130,7 @@ test('orphaned dependents remain without a reference to the owner', async () => 
   assert.deepEqual(uids(await read('or-b')), [other.metadata.uid])
 })
 
-test('foreground deletion removes a three-level tree starting with its leaves', async () => {
+test('foreground deletion removes a three-level tree of objects, starting with the leaves', async () => {
   const owner = await make('fg')
   const child = await make('fg-child', [ref(owner, blocking)])
   await make('fg-leaf', [ref(child, blocking)], { finalizers: ['example.com/hold'] })
@@ -158,7 +158,7 @@ test('foreground deletion does not wait for dependents without blockOwnerDeletio
   await change('nb-child', { finalizers: null })
 })
 
-test('a dependent stops blocking when its owner reference is removed or no longer blocks', async () => {
+test('a dependent no longer blocks a deletion once its owner reference is removed or blockOwnerDeletion is unset', async () => {
   await collect()
   for (const [name, references] of [
     ['unblocked', (owner: ApiObject) => [ref(owner, { blockOwnerDeletion: false })]],
@@ -188,7 +188,7 @@ test('a dependent with a remaining owner survives the foreground deletion of its
   assert.deepEqual(uids(await read('mx-both')), [staying.metadata.uid])
 })
 
-test('ownership cycles are deleted with every propagation policy, regardless of the object that is deleted first', async () => {
+test('ownership cycles are deleted with every propagation policy, regardless of which object is deleted first', async () => {
   await collect()
   const circle = async (prefix: string) => {
     const names = [1, 2, 3].map((i) => `${prefix}-${i}`)
@@ -240,7 +240,7 @@ test('an owner in another namespace is reported and treated as absent', async ()
   assert.match(String(items[0]?.message), /name: cn, .*does not exist in namespace "default"/)
 })
 
-test('objects are kept if the kind of their owner is unknown or its namespace cannot be determined', async () => {
+test('objects are kept if the kind of their owner is unknown or the namespace of the owner cannot be determined', async () => {
   await collect()
   await make('un-kind', [{ apiVersion: 'example.com/v1', kind: 'Nothing', name: 'n', uid: 'n-uid' }])
   const role = { apiVersion: 'rbac.authorization.orch.io/v1', kind: 'ClusterRole' }

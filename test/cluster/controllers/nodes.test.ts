@@ -175,7 +175,7 @@ test('pods stay on a tainted node until their toleration time has passed', async
   await until(podNames, (names) => names === 'stays')
 })
 
-test('the toleration time is the minimum of the matching tolerations', () => {
+test('a pod stays on a tainted node for the shortest of the matching toleration times', () => {
   const pod = (tolerations: object[]) => ({ spec: { tolerations } }) as unknown as Pod
   const taints = [
     { key: 'a', value: '1', effect: 'NoExecute' },

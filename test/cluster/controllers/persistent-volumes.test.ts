@@ -430,7 +430,7 @@ test('external provisioners are requested by annotation and Event, and a missing
   await claimIn('Bound', 'e-later')
 })
 
-test('a claim that is bound soon gets no Event, and the sources of Events are the same as in Kubernetes', async () => {
+test('a claim that is bound soon gets no Event, and Events have the same sources as in Kubernetes', async () => {
   let now = 0
   const clock = { ...systemClock, monotonic: () => now }
   server.run(loops, { options: { volumeDirectory: root }, clock })
@@ -454,7 +454,7 @@ test('a claim that is bound soon gets no Event, and the sources of Events are th
   )
 })
 
-test('the claim of an ephemeral volume follows the template, and the Pod owns the claim', async () => {
+test('the claim of an ephemeral volume matches its template and is owned by the Pod', async () => {
   begin()
   const spec = { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } }, storageClassName: 'dir' }
   const pod = (name: string, ...names: string[]) => ({

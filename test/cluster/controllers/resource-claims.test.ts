@@ -190,7 +190,7 @@ test('a generated ResourceClaim is deleted when its pod ends, but not earlier', 
   await manager.stop()
 })
 
-test('the ResourceClaim control loop runs since Kubernetes 1.34', () => {
+test('the ResourceClaim control loop runs in Kubernetes 1.34 and later', () => {
   const entry = controlLoops.find(({ name }) => name === loop)!
   assert.deepEqual(
     (['1.33', '1.34', '1.36'] as const).map((version) => exists(entry, version)),

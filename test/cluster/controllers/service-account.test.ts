@@ -49,7 +49,7 @@ test('a terminating namespace gets no default service account', async (t) => {
   assert.doesNotMatch(server.output(), / error /)
 })
 
-test('an error in one namespace or a killed manager does not prevent default service accounts in other namespaces', async (t) => {
+test('neither an error in one namespace nor a killed manager prevents default service accounts in other namespaces', async (t) => {
   const { start, client } = await openLoopServer(t)
   const names = ['default', 'kube-system', 'kube-public', 'kube-node-lease']
   const accounts = async () =>

@@ -15,7 +15,7 @@ const pods = Array.from({ length: 200_000 }, (_, i) => ({
 const node = { metadata: { name: 'real' } }
 const rule = { metadata: { name: 'r' }, spec: { failure: 'crash-loop', probabilityPercent: 50 } }
 
-test('a rule is compared with many pods on a real node in slices, and an Event names some of them', async () => {
+test('a simulation rule that selects many pods on a real node is evaluated in slices, and an Event names some of the pods', async () => {
   const messages: string[] = []
   const loop = simulationRulesLoop({
     vendor: vendorOf('orch'),

@@ -171,7 +171,7 @@ test('the OnDelete strategy of a StatefulSet replaces pods only after their dele
   await settled('manual', ({ updatedReplicas, readyReplicas }) => updatedReplicas === 2 && readyReplicas === 2)
 })
 
-test('the Parallel policy of a StatefulSet creates and deletes pods without waiting for each other', async () => {
+test('with the Parallel policy, a StatefulSet creates and deletes pods without waiting for other pods', async () => {
   server.run(loops)
   await make('parallel', { podManagementPolicy: 'Parallel' })
   await untilPods(server.client, 'parallel', 3)

@@ -110,7 +110,7 @@ test('the server forwards commands from same-origin pages and rejects commands f
   assert.equal((await run('https://evil.example')).status, 403)
 })
 
-test('the server relays pod logs with their options, requires a container name, and returns errors from the node', async () => {
+test('the server relays log options, requires a container name for a pod with two containers, and returns errors from the node', async () => {
   const log = (query: string) => client.get(`${pods}/web/log?${query}`)
   assert.equal((await log('container=c&tailLines=1')).text, 'three\n')
   assert.equal((await log('container=c&sinceTime=2030-01-01T00:00:00Z')).text, '')
@@ -120,7 +120,7 @@ test('the server relays pod logs with their options, requires a container name, 
   assert.deepEqual([none.status, none.body.reason], [400, 'BadRequest'])
 })
 
-test('the container name may be omitted for a pod with one container, despite init containers', async () => {
+test('the container name may be omitted for a pod with one regular container, even if there are init containers', async () => {
   const spec = { nodeName: 'n1', containers: [{ name: 'c', image: 'i' }], initContainers: [{ name: 'i', image: 'i' }] }
   await client.post(pods, { metadata: { name: 'prepared' }, spec })
   node.add('prepared', '1').container('c')!.last.append(1, 'of c')
@@ -263,7 +263,7 @@ test('a WebSocket watch sends each event as a text message and ends with a close
   for (const name of ['ws-1', 'ws-2']) await client.delete(`${maps}/${name}`)
 })
 
-test('a WebSocket watch sends initial objects that fill many chunks unchanged', async () => {
+test('a WebSocket watch sends all initial objects unchanged even if they fill many chunks', async () => {
   const maps = '/api/v1/namespaces/default/configmaps'
   const names = Array.from({ length: 60 }, (_, i) => `many-${String(i).padStart(2, '0')}`)
   const dataOf = (name: string) => ({ text: `${name} `.repeat(2500) })
@@ -282,7 +282,7 @@ function acceptOf(key: string): string {
   return createHash('sha1').update(`${key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`).digest('base64')
 }
 
-test('a WebSocket watch ends when its client disconnects, and is authorized and limited like any request', async () => {
+test('a WebSocket watch ends when its client disconnects, and is authorized and limited like any other request', async () => {
   const maps = '/api/v1/namespaces/default/configmaps'
   const before = api.server.watches
   const headers = {

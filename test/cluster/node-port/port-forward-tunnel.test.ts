@@ -104,7 +104,7 @@ test('a port-forward tunnel forwards several connections and reports errors', as
   assert.equal(tunnel.closeCode, 1000)
 })
 
-test('the server prefers the tunnel protocol among the offered protocols, and closes after a protocol violation', async () => {
+test('the server prefers the tunnel protocol among the offered protocols, and closes the connection after a protocol violation', async () => {
   const { headers, socket } = await open(`v4.channel.k8s.io, ${tunneled}`)
   assert.equal(headers['sec-websocket-protocol'], tunneled)
   const tunnel = new ClientTunnel(socket!)

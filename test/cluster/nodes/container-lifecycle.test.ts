@@ -76,7 +76,7 @@ const restarts = ({ containerStatuses = [] }: PodStatus) => containerStatuses.ma
 const isTrue = ({ conditions = [] }: PodStatus, type: string) =>
   conditions.find((each) => each.type === type)?.status === 'True'
 
-test('init containers run in order, and sidecars start before and stop after the containers that follow', () => {
+test('init containers run in order, and a sidecar starts before and stops after the containers that follow it', () => {
   const run = new Run({
     restartPolicy: 'Never',
     initContainers: [container('one', 'sleep 3'), sidecar('a'), container('two', 'sleep 1'), sidecar('b')],
@@ -149,7 +149,7 @@ test('a container is ready after its postStart hook, and is killed if the hook f
   assert.ok(failing.log.includes('2 FailedPostStartHook PostStartHook failed: the command exited with 1'))
 })
 
-test('a deleted pod stops after its preStop hooks, but no later than its grace period', () => {
+test('a deleted pod stops after its preStop hooks, but no later than at the end of its grace period', () => {
   const preStop = { lifecycle: { preStop: { sleep: { seconds: 6 } } } }
   const spec = { initContainers: [sidecar('a')], containers: [container('c', undefined, preStop)] }
   const log = (grace: number) => new Run(spec).to(10).delete(grace).to(60).log.slice(-3)

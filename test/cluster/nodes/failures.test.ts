@@ -145,7 +145,7 @@ for (const failure of ['down', 'partition'])
     if (failure === 'down') assert.equal(lastExit(after), 'Unknown 255')
   })
 
-test('a simulated node with disk pressure reports it, rejects new pods and evicts running pods', async () => {
+test('a simulated node with disk pressure reports the pressure, rejects new pods and evicts running pods', async () => {
   await makePod('evicted', { nodeName: 'node-4' })
   await untilPod('evicted', isReady)
   await makeRule('full', { failure: 'disk-pressure', names: ['node-4'] })
@@ -171,7 +171,7 @@ test('an Event reports that a failure rule has no effect on real nodes and their
   assert.equal(await hasEvent('exempt', 'Ignored'), false)
 })
 
-test('the seed of a probabilistic failure rule determines which names it selects, and the first matching rule by name applies', () => {
+test('the seed of a probabilistic failure rule determines the selected names, and the first matching rule by name applies', () => {
   const rule = (name: string, spec: RuleSpec): SimulationRule => ({
     apiVersion: 'ops.orch.io/v1',
     kind: 'SimulationRule',

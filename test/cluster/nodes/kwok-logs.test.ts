@@ -118,7 +118,7 @@ test('a --simulation-logs value that is not a directory is rejected', async () =
   }
 })
 
-test('without the flag, the Supported condition of Logs objects is false', async () => {
+test('without --simulation-logs, the Supported condition of Logs objects is false', async () => {
   await server.stop()
   await server.restart(['--nodes=1'])
   client = new Client(server.transport())

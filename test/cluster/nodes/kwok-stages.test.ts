@@ -208,7 +208,7 @@ spec:
     delete: true
 `
 
-test('pods that a Stage object selects follow its stage, and all other pods follow the default lifecycle', async () => {
+test('pods that a Stage object selects follow that Stage, and all other pods follow the default lifecycle', async () => {
   const stages = await apply(lifecycle)
   assert.deepEqual(
     stages.map(conditionOf).map((condition) => condition?.status),
@@ -231,7 +231,7 @@ test('pods that a Stage object selects follow its stage, and all other pods foll
   await deleteStages()
 })
 
-test("the simulated nodes watch each of KWOK's kinds once, and only if it has objects", async () => {
+test("the simulated nodes watch each of KWOK's kinds once, and only if objects of that kind exist", async () => {
   const watchesOf = async (kind: string) => {
     const { text } = await server.client().get('/metrics')
     const pattern = /^apiserver_registered_watchers\{.*group="kwok\.x-k8s\.io".*kind="(\w+)".*\} (\d+)$/gm
@@ -368,7 +368,7 @@ spec:
   await deleteStages()
 })
 
-test('stages that lead to each other are applied at most once per second', async () => {
+test('stages that trigger each other are applied at most once per second', async () => {
   const flip = (name: string, from: string, to: string) => `
 apiVersion: kwok.x-k8s.io/v1alpha1
 kind: Stage

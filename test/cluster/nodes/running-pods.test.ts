@@ -65,7 +65,7 @@ test('an ephemeral container that is added to a pod starts', async () => {
   await untilPod('debugged', (pod) => pod.status?.ephemeralContainerStatuses?.[0]?.state?.running !== undefined)
 })
 
-test('a resize of a pod takes effect in place, or restarts the container if its policy requires this', async () => {
+test('a pod is resized in place, and a container is restarted only if its resize policy requires a restart', async () => {
   await makePod('resized', { containers: [container('1')] })
   await untilPod('resized', isRunning)
   await resize('resized', '1500m')

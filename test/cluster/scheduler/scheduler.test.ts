@@ -318,7 +318,7 @@ test('if the scheduler is killed during any write, the next scheduler binds all 
   }
 })
 
-test('a lagging watch causes no overcommitment because scheduling decisions count immediately', async () => {
+test('scheduling decisions count immediately, so a lagging watch causes no overcommitment', async () => {
   await client.deleteCollection(kinds.Node)
   await makeNode('one', { cpu: '1' })
   // The server responds late to bindings. Until it responds, only the scheduler knows its decisions.

@@ -147,7 +147,7 @@ test('after a restart, all resumed watches share one read of the log', async (t)
   })
 })
 
-test('resumed watches report even events that exceed the event buffers, and share about one read of the log', async (t) => {
+test('resumed watches report all events even if these exceed the event buffers, and share about one read of the log', async (t) => {
   const store = new CountingStore()
   for (const kind of [configMaps, secrets, podTemplates]) await put(store, kind, 'first', 0)
   const known = await store.revision()
@@ -180,7 +180,7 @@ test('a watch from a compacted revision does not prevent other watches from resu
   for (const each of [tooOld, tooOldToo]) assert.equal(each.status === 'rejected' && each.reason.code, 410)
 })
 
-test('a watch fails if events of its kind are older than the retention time', async (t) => {
+test('a resumed watch fails if some of its events are older than the retention time', async (t) => {
   const store = new MemoryStore()
   let now = 0
   const [maps, others] = await start(t, store, { historyMs: 1600, clock: { monotonic: () => now } })

@@ -165,7 +165,7 @@ test('a cache created late lists again if the change feed is interrupted during 
   assert.deepEqual(contents(cache), ['a=2', 'b=1'])
 })
 
-test('removing a cache ends its watches, and adding it again creates a new cache', async (t) => {
+test('removing a cache ends its watches, and adding a cache for the same kind creates a new one', async (t) => {
   const { store, caches } = await start(t)
   const cache = caches.add('core', 'widgets')
   await caches.fill(cache)

@@ -81,7 +81,7 @@ test('unchanged objects share memory, regardless of how and when they were loade
     assert.deepEqual([...cache.all()].map(textOf), ['came later', 'there before'])
 })
 
-test('replaced and deleted objects leave their shared block, and unchanged replacements are shared once again', async (t) => {
+test('replaced and deleted objects leave their shared block, and the new objects share memory again', async (t) => {
   const workers = new Workers(t)
   const { cache: first } = await workers.start()
   const { cache: second, caches } = await workers.start()

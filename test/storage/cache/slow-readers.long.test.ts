@@ -112,7 +112,7 @@ function eventsIn(body: string): Told[] {
     .map((line) => JSON.parse(line))
 }
 
-test('watches from an old resourceVersion whose clients do not read use little memory, and report every event when they are read', {
+test('watches from an old resourceVersion use little memory while their clients do not read, and report every event afterwards', {
   timeout: 300_000,
 }, async (t) => {
   const server = await startServer(t)

@@ -253,7 +253,7 @@ describe('record checksums', () => {
       })
     }))
 
-  test('a data directory in format 1 without checksums can be opened and read, and continues in format 3', () =>
+  test('a data directory in format 1 without checksums can be opened and read, and is converted to format 3', () =>
     inDirectory(async (directory) => {
       await withStore(
         directory,

@@ -319,7 +319,7 @@ test('Ctrl-C ends an orchctl watch without an error message', async () => {
   assert.equal(stderr, '')
 })
 
-test('if its output pipe is closed, orchctl exits with a nonzero code and without an error message', async () => {
+test('orchctl exits with a nonzero code and without an error message if its output pipe is closed', async () => {
   const child = spawnOrchctl(orch, ['get', 'ns', '-w'])
   let stderr = ''
   child.stderr!.on('data', (chunk) => (stderr += chunk))

@@ -30,7 +30,7 @@ test('a plugin gets the remaining arguments, and orchctl exits with the exit cod
   assert.deepEqual(await run('other'), { code: 0, stdout: 'other\n', stderr: '' })
 })
 
-test('a plugin cannot replace a command, and files that are not executable and names that contain a path are not plugins', async () => {
+test('a plugin cannot replace a built-in command, must be executable, and must not have a path in its name', async () => {
   assert.doesNotMatch((await run('get', '--help')).stdout, /never/)
   assert.match((await run('plain')).stderr, /unknown command "plain"/)
   assert.match((await run('../first/orchctl-greet')).stderr, /unknown command/)

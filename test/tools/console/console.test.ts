@@ -150,7 +150,7 @@ describe('the console in a browser', () => {
     assert.equal(again.status, 401)
   })
 
-  test('a console page opened before discovery completes shows its content', async () => {
+  test('a console page opened before discovery is complete shows its content afterwards', async () => {
     const page = await browser.open(`${server.url}/console/`)
     const known = Promise.withResolvers<void>()
     await page.route(/\/api\/v1$/, async (route) => {
@@ -338,7 +338,7 @@ describe('the console in a browser', () => {
     await summary.getByText('registry.example/stuck:1').waitFor()
   })
 
-  test('in the Event table of the console, the age of an Event is the link to it, not the name', async () => {
+  test('in the Event table of the console, the age of an Event links to the Event, but the name does not', async () => {
     await goTo(page, '#/list/core/v1/events?namespace=default')
     const row = page.getByRole('row').filter({ hasText: 'FailedScheduling' }).first()
     await row.waitFor()

@@ -99,7 +99,7 @@ const execute = (marker: string) => `
     socket.onclose = ({ code }) => resolve(code)
   })`
 
-test('a page from another origin can neither write nor run commands, neither with a certificate nor through orchctl proxy', {
+test('a page from another origin cannot write or run commands, either with a certificate or through orchctl proxy', {
   timeout: 120_000,
 }, async () => {
   const page = await openAsAdmin(`${evil}/`)

@@ -159,7 +159,7 @@ describe('operations pages of the console', { timeout }, () => {
     browser.takeFaults()
   })
 
-  test('the console page for namespaces shows what blocks terminating namespaces until they are gone', async () => {
+  test('the console page for namespaces shows what blocks each terminating namespace, until the namespace is gone', async () => {
     await create('/api/v1/namespaces', { metadata: { name: 'going' } })
     const kept = { metadata: { name: 'kept', finalizers: ['example.com/keep'] } }
     await create('/api/v1/namespaces/going/configmaps', kept)
@@ -192,7 +192,7 @@ describe('operations pages of the console', { timeout }, () => {
     assert.match(page.url(), /namespace=default/)
   })
 
-  test('the console page for nodes shows a map of each pod with its node and state', async () => {
+  test('the console page for nodes shows a map with the node and state of each pod', async () => {
     await create('/api/v1/nodes', { metadata: { name: 'node-a' }, spec: { unschedulable: true } })
     const status = { conditions: [{ type: 'Ready', status: 'True' }] }
     await patch('/api/v1/nodes/node-a/status', { status })
@@ -256,7 +256,7 @@ const work = workPages.map((each) => `#/operations/${each}`)
 const tabs = ['overview', 'yaml', 'form', 'relations', 'history'].map((each) => `${object}?tab=${each}`)
 
 describe('every page of the console', { timeout }, () => {
-  test('axe finds no accessibility violations on any console page, wide and narrow, in light and dark themes', async () => {
+  test('axe finds no accessibility violations on any console page in wide and narrow windows with light and dark themes', async () => {
     for (const width of [1400, 400])
       for (const colorScheme of ['light', 'dark'] as const) {
         await page.setViewportSize({ width, height: 900 })
@@ -337,7 +337,7 @@ describe('signing in to the console', { timeout }, () => {
     await other.context().close()
   })
 
-  test('the console sign-in link of a server with workers is valid only once, on any worker', async () => {
+  test('the console sign-in link of a server with several workers can be used only once, on any of the workers', async () => {
     const many = await startUp(shared, ['--workers=2', '--console-link=true'])
     const [, link] = /See: {2}(\S+)/.exec(many.output())!
     const other = await browser.open(link!)

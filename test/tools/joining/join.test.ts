@@ -76,7 +76,7 @@ test('nodes and users can join a cluster', async (t) => {
     run('join', `--server=${url}`, `--node-name=${name}`, `--kubeconfig=${out(name)}`, ...flags)
   const joinAs = (name: string, ...flags: string[]) => joinWith(orchHere, name, ...flags)
 
-  await t.test('without credentials, a client can read only cluster-info in its namespace', async () => {
+  await t.test('without credentials, a client can read cluster-info but no other objects', async () => {
     const { token: _, ...bare } = server.credentials()
     const transport = new HttpTransport(bare)
     const stranger = new Client(transport.send)
@@ -117,7 +117,7 @@ test('nodes and users can join a cluster', async (t) => {
     transport.close()
   })
 
-  await t.test('a token for one node cannot join as another node', async () => {
+  await t.test('a token for one node cannot be used to join as another node', async () => {
     const bound = await orchHere('token', 'create', config, '--node-name=n4')
     assert.match(bound.stdout, / --node-name n4 /)
     const [, boundToken = ''] = /--token (\S+)/.exec(bound.stdout) ?? []
@@ -248,7 +248,7 @@ test('nodes and users can join a cluster', async (t) => {
     assert.equal((await admin.send(`${path}/${metadata.name}/approval`, sent)).status, 200)
   }
 
-  await t.test('tokens are listed without their secrets, and deleted tokens can neither join nor sign', async () => {
+  await t.test('listed tokens show no secrets, and deleted tokens can be used neither to join nor to sign', async () => {
     const listed = await orchHere('token', 'list', config)
     assert.match(listed.stdout, new RegExp(`^${id} .*authentication,signing.*for n1$`, 'm'))
     assert.ok(!listed.stdout.includes(token.split('.')[1]!))

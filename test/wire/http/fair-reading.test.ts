@@ -79,7 +79,7 @@ test('a paused connection delivers nothing until it is resumed', async () => {
   assert.equal(counts.total, bytes)
 })
 
-test('small chunks are joined in order, until the end of the data, while the reader of a connection lags behind', async () => {
+test('while the reader of a connection lags behind, small chunks are joined in order until the end of the data', async () => {
   const client = connect(port, '127.0.0.1')
   const [socket] = (await once(server, 'connection')) as [Socket]
   readFairly(socket)
@@ -123,7 +123,7 @@ test('the connections of one client share the time of that client in each event-
   assert.ok(Math.max(...counts) <= 3, JSON.stringify(counts))
 })
 
-test('a connection does not have to wait longer because it delivered a lot of data in earlier event-loop turns', async () => {
+test('delivering a lot of data in earlier event-loop turns does not make a connection wait longer', async () => {
   const sockets: Socket[] = []
   for (let i = 0; i < 17; i++) {
     connect(port, '127.0.0.1').on('error', () => {})

@@ -117,7 +117,7 @@ test('a streamed response is received only as fast as the caller reads', async (
   assert.equal((await buffer(body)).length, bytes)
 })
 
-test('a stream of many small chunks is not rejected because of the framing overhead', async () => {
+test('the framing overhead of many small chunks does not cause a stream to be rejected', async () => {
   const count = 30_000
   const server = await raw(
     (socket) => void socket.end(`${ok}transfer-encoding: chunked\r\n\r\n${'1\r\na\r\n'.repeat(count)}0\r\n\r\n`),
@@ -213,7 +213,7 @@ test('a connection that switched protocols is handed over with the data that fol
   assert.equal(String(await buffer(switched!.socket)), 'second')
 })
 
-test('a connection that switches protocols without being asked to is closed', async () => {
+test('a connection is closed if the server switches protocols although the client did not ask for an upgrade', async () => {
   let isClosed = false
   const server = await raw((socket) => {
     socket.on('close', () => {
@@ -259,7 +259,7 @@ async function hanging() {
   return { sockets, poolOf }
 }
 
-test('a connection that is still opening is closed when its call or its pool ends', async () => {
+test('a connection that is still being established is closed when its call or its pool ends', async () => {
   const { sockets, poolOf } = await hanging()
   const stop = new AbortController()
   const ended = poolOf({})
