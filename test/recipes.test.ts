@@ -148,7 +148,7 @@ function runFile(copy: string, file: string) {
   return spawnSync(process.execPath, [file], { cwd: copy, env, encoding: 'utf8', timeout: 120_000 })
 }
 
-/** Adds the import of a definition and its line in a list. */
+/** Imports a definition in a source file, and adds the definition to a list in that file. */
 function addLine(
   file: string,
   added: { name: string; from: string; before: string; line?: string; isType?: boolean },

@@ -22,7 +22,8 @@ const allowed: { readonly [pattern: string]: string } = {
     'the text has at most 128 characters, and is known to be a duration',
   'src/api/cel/time-text.ts /(\\d+)\\s*([A-Za-z]+)/g': 'the text has at most 128 characters',
   'src/api/cel/overload.ts /^(?:(.*)\\.)?\\((.*)\\) (.+)$/': 'reads signatures that are part of this program',
-  // These expressions read the files and arguments of the user who runs orchctl, and cannot delay other users.
+  // These expressions are applied only to files and arguments of the user who runs orchctl, so they cannot delay other
+  // users.
   'src/tools/cli/commands/create/data-sources.ts /^(["\'])(.*)\\1$/s':
     'a line of a file that the user names; not judged',
   'src/tools/cli/kustomize/files.ts /^(?:[a-z][a-z\\d+.-]*:\\/\\/|git@|git::|github\\.com[/:]|[^/]+@[^/]+:)|\\?ref=|\\.git(?:$|\\?|\\/\\/)/i':

@@ -48,8 +48,8 @@ const args = [
   join(root, 'test/support/batch.mjs'),
 ]
 /**
- * Time limits in minutes: for a file, and for a process to exit after its last file. Whatever the files left behind may
- * delay the exit.
+ * Time limits in minutes: for a file, and for a process to exit after its last file. Resources that the files have not
+ * released may delay the exit.
  */
 const fileMinutes = long ? 20 : 4
 const endMinutes = 1

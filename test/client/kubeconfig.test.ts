@@ -1,4 +1,4 @@
-/** Tests kubeconfigs: their locations, merging of several kubeconfigs, and errors in them. */
+/** Tests how kubeconfigs are found and merged, and how errors in kubeconfigs are reported. */
 import assert from 'node:assert/strict'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

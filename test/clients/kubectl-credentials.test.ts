@@ -1,4 +1,4 @@
-/** Tests kubectl with each type of credential that it supports, and the user that the server authenticates. */
+/** Tests kubectl with each type of credential that kubectl supports, and checks which user the server authenticates. */
 import assert from 'node:assert/strict'
 import { chmodSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -130,7 +130,7 @@ export class Sandbox {
 
 export interface BackgroundProgram {
   output(): string
-  /** Ends the program as Ctrl-C would, and waits until it has exited. */
+  /** Interrupts the program as Ctrl-C would, and waits until the program has exited. */
   stop(): Promise<void>
 }
 

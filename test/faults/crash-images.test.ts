@@ -1,8 +1,8 @@
 /**
  * Tests power loss at any moment. Regardless of which unsynced writes have reached the disk, the store opens and
- * contains a prefix of the commits that includes every acknowledged commit. SIGKILL cannot test this because the page
- * cache survives it. The test therefore records the disk writes and constructs the possible disk contents. With
- * ORCH_LONG=1, it constructs more of them.
+ * contains a prefix of the commits that includes every acknowledged commit. A test that only sends SIGKILL cannot
+ * detect lost writes, because the page cache survives. This test therefore records the disk writes and constructs
+ * possible disk contents. With ORCH_LONG=1, the test constructs more of them.
  */
 import assert from 'node:assert/strict'
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'

@@ -1,8 +1,8 @@
 /**
  * Tests damaged data files: files with flipped bits, zeroed or swapped pages, or a truncated end. A separate process
  * opens them. The store must return the data that was written, report an object as unreadable, or report that the file
- * is damaged. It must never return another object, silently omit one, or crash the process. With ORCH_LONG=1, the test
- * opens more files.
+ * is damaged. The store must never return another object, silently omit an object, or crash the process. With
+ * ORCH_LONG=1, the test opens more files.
  */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'

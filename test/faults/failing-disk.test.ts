@@ -1,7 +1,7 @@
 /**
  * Tests a store on a failing disk. All concurrent commits are rejected together and never become visible, and the
- * process survives. After an out-of-space error, the store continues as soon as there is space again. After a failed
- * write or sync, it stops writing.
+ * process survives. After an out-of-space error, the store accepts writes again as soon as there is space. After a
+ * failed write or sync, the store stops writing.
  */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'

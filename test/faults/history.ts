@@ -13,8 +13,8 @@
  */
 
 /**
- * A change as a watch reports it. `value` is unique to its write. The value of a deletion is the value of the deleted
- * object.
+ * A change as a watch reports it. `value` is different for each write. The value of a deletion is the value of the
+ * deleted object.
  */
 export interface Change {
   readonly revision: number

@@ -95,7 +95,7 @@ class Search {
     while (entry !== undefined) {
       if (entry.isCall) entry = this.#take(entry) ? this.#head.after : entry.after
       else {
-        // An operation has returned before it was executed, so the search must revise an earlier choice.
+        // An operation returned before the search executed it, so the search must revise an earlier choice.
         const last = this.#taken.pop()
         if (last === undefined) return false
         this.#putBack(last.entry)

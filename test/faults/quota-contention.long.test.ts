@@ -1,7 +1,7 @@
 /**
  * Tests fifty clients (twenty in the short variant) that compete for one quota. The number of objects must reach the
- * quota but never exceed it. The test runs on the embedded store, where the server is then killed and the charges that
- * it left behind are repaired. It also runs on two servers with one etcd, one of which is killed while the other
+ * quota but never exceed it. The test runs on the embedded store, where the server is then killed and the stale charges
+ * are released. The test also runs on two servers that share one etcd. One of these servers is killed while the other
  * continues to write.
  */
 import assert from 'node:assert/strict'
@@ -165,7 +165,7 @@ if (long)
     assert.equal(await leftCharged(client), 0)
   })
 
-/** Creates and deletes objects in sequence until it is stopped. Returns the number of repetitions. */
+/** Creates and deletes an object repeatedly until `stop` is called, which returns the number of repetitions. */
 function writeOn(client: HttpClient) {
   let stopped = false
   let rounds = 0

@@ -103,7 +103,7 @@ function rssOf({ process: { pid } }: ServerHandle): number {
 
 const collection = '/api/v1/namespaces/default/configmaps'
 
-/** A client with its own objects, whose content it knows because no other client writes them. */
+/** A client with its own objects. The client knows their content, because no other client writes them. */
 class Actor {
   readonly #client: HttpClient
   readonly #random: RandomSource

@@ -1,7 +1,7 @@
 /**
  * Tests that the duration of a secret comparison does not reveal how much of a guess was right. This applies to static
- * tokens, to bootstrap tokens and to the signature of continue tokens. For bootstrap tokens, the duration must not
- * reveal whether the ID exists either. The long variant (ORCH_LONG=1) measures: it alternates guesses that differ in
+ * tokens, to bootstrap tokens and to the signature of continue tokens. For bootstrap tokens, the duration must also not
+ * reveal whether the ID exists. The long variant (ORCH_LONG=1) measures durations: it alternates guesses that differ in
  * the first character with guesses that differ only in the last character, and Welch's t-test must not distinguish them
  * in any of three runs. The short variant checks the implementation, and tests the measurement itself on a leaky
  * comparison.
@@ -31,7 +31,7 @@ const callsPerSample = 10
 
 const token = 'S'.repeat(200)
 const bootstrapSecret = 's'.repeat(16)
-/** Many guesses of each kind, because one guess may take longer than another merely because of its hash. */
+/** Many guesses of each kind are necessary, because the duration of a single guess also depends on its hash. */
 const guesses = {
   early: Array.from({ length: 256 }, (_, i) => flat(`${name(i)}${token.slice(4)}`)),
   late: Array.from({ length: 256 }, (_, i) => flat(`${token.slice(0, -4)}${name(i)}`)),
@@ -152,7 +152,10 @@ function bootstrapObject(id: string): ApiObject {
   return { apiVersion: 'v1', kind: 'Secret', metadata, type: 'bootstrap.orch.io/token', data }
 }
 
-/** Returns two copies of the token: one with the first byte of the signature changed, and one with the last. */
+/**
+ * Returns two copies of the token: one in which the first byte of the signature is changed, and one in which the last
+ * byte is changed.
+ */
 function wrongSignatures(good: string): string[] {
   const [payload, text] = good.split('.')
   const signature = Buffer.from(text!, 'base64url')

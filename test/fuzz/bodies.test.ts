@@ -152,7 +152,7 @@ function faultOfRefusal(answer: Answer, codes: readonly number[]): string | unde
   return codes.includes(answer.status) ? faultOfStatus(answer) : `${answer.status}: ${answer.text.slice(0, 300)}`
 }
 
-/** A change to the existing object. `expected` is the result of a model, if one applies. */
+/** A change to the existing object. `expected` is the result that a model predicts, if a model applies. */
 interface Change {
   readonly method: 'PUT' | 'PATCH'
   readonly type: string

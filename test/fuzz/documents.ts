@@ -1,6 +1,6 @@
 /**
- * Generates random documents from a seed and their texts in several notations. Also provides functions that damage a
- * text.
+ * Generates random documents from a seed, and texts of these documents in several notations. Also provides functions
+ * that damage a text.
  */
 import { type Json, setKey } from '../../src/api/json/json.ts'
 import type { RandomSource } from '../storage/store/random-source.ts'

@@ -1,5 +1,5 @@
 /**
- * Tests random bytes that resemble HTTP/1.1 responses, in random pieces, with this project's client and with Node's
+ * Passes random bytes that resemble HTTP/1.1 responses, split at random, to this project's client and to Node's
  * independent implementation. A response that this client accepts as complete must be the response that Node's client
  * reads. The result must not depend on how the bytes are split.
  */

@@ -1,5 +1,5 @@
 /**
- * Tests random bytes that resemble HTTP/1.1 requests, in random pieces, with this server's parser and with Node's
+ * Passes random bytes that resemble HTTP/1.1 requests, split at random, to this server's parser and to Node's
  * independent implementation. This server must execute the same requests as Node's server, up to the point at which its
  * parser finds an error and stops. The result must not depend on how the bytes are split.
  */

@@ -88,8 +88,8 @@ async function livesOf(client: HttpClient, { plural, fields }: Kind): Promise<Li
 }
 
 /**
- * Returns the version of a deletion, which is the version of the collection right after the deletion, because nothing
- * else writes to it.
+ * Returns the version of a deletion. No other client writes to the collection, so this is the version of the collection
+ * right after the deletion.
  */
 async function removed(client: HttpClient, path: string, plural: string): Promise<number> {
   assert.equal((await client.delete(path, { gracePeriodSeconds: 0 })).status, 200)

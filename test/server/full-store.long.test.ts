@@ -1,6 +1,6 @@
 /**
- * Tests a server with a full disk. It rejects new data, serves everything else, and restarts while the disk is still
- * full.
+ * Tests a server with a full disk. The server rejects new data, serves everything else, and restarts while the disk is
+ * still full.
  */
 import assert from 'node:assert/strict'
 import { closeSync, openSync, rmSync, statfsSync, statSync, truncateSync, writeFileSync, writeSync } from 'node:fs'

@@ -1,4 +1,4 @@
-/** Tests the in-process transport. For the same user, its responses are the same as over the network. */
+/** Tests the in-process transport. For the same user, responses are the same as over the network. */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -81,7 +81,7 @@ test('a request that the client marks as sampled is exported as a span with chil
     },
   ])
   webhook.requests.length = 0
-  // Sends a body that is too long to arrive together with the head, so that the server waits for it.
+  // Sends a body that is too long to arrive together with the head, so that the server has to wait for the body.
   const body = { metadata: { name: 'traced' }, data: { text: 'x'.repeat(100_000) } }
   const sent = { method: 'POST', headers, body }
   assert.equal((await client.send(`${configMaps}?fieldManager=secret`, sent)).status, 201)

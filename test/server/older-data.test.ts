@@ -1,7 +1,7 @@
 /**
- * Tests data written by an earlier commit: `test/data/stored-f1543a2.jsonl.gz` contains the exact bytes that this
- * commit stored for every kind, and its responses. The current program must read all of them, return the same responses
- * and be able to change the objects.
+ * Tests data written by an earlier commit: `test/data/stored-f1543a2.jsonl.gz` contains the exact bytes that the
+ * earlier commit stored for every kind, and the responses of that commit. The current program must read all of them,
+ * return the same responses and be able to change the objects.
  */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'

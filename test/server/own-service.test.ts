@@ -1,6 +1,6 @@
 /**
- * Tests the Service for the API servers. It exists from the start and has the first address in the range. Its Endpoints
- * list the running servers of the store. Both objects are recreated after a deletion.
+ * Tests the Service for the API servers. The Service exists from the start and has the first address in the range. The
+ * Endpoints of the Service list the running servers of the store. Both objects are recreated after a deletion.
  */
 import assert from 'node:assert/strict'
 import { before, describe, it, test } from 'node:test'

@@ -119,7 +119,7 @@ const rows: readonly Row[] = [
 const pathOf = ({ collection, name }: Row) => `${collection}/${name}`
 const counter = 'example.com/count'
 
-/** A Job with a backoff limit per index, whose feature gate is disabled at 1.28 and enabled at 1.29. */
+/** A Job with a backoff limit per index. The feature gate for this limit is disabled at 1.28 and enabled at 1.29. */
 const newerJob = { backoffLimitPerIndex: 1, completionMode: 'Indexed', completions: 2, parallelism: 1 }
 
 /** Asserts that `shown` contains all fields and values of `expected`. */
@@ -133,7 +133,7 @@ function assertContains(shown: unknown, expected: unknown, path: string): void {
 const countOf = (object: { metadata: { annotations?: { [key: string]: string } } }) =>
   Number(object.metadata.annotations?.[counter] ?? 0)
 
-/** Writes and reads all objects through one server, until it is stopped. */
+/** Writes and reads all objects through one server until `stop` is called. */
 class Load {
   /** Number of successful increments of each object. */
   readonly increments = new Map<Row, number>()

@@ -208,8 +208,8 @@ function flagsFor(directory: string, port = 0): readonly string[] {
 export const embedded = async (): Promise<void> => {}
 
 /**
- * Starts a server in this process. If `prepare` is given, it gets the data directory before the server opens it, and
- * the server uses the embedded store and emulates the version that the store records.
+ * Starts a server in this process. If `prepare` is given, it is called with the data directory before the server opens
+ * the directory. In that case, the server uses the embedded store and emulates the version recorded in that store.
  */
 export async function startInProcess(
   kinds?: readonly Kind[],

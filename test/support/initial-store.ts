@@ -10,8 +10,8 @@ import * as stores from '../../src/testing/stores.ts'
 
 const eventTtlMs = 3_600_000
 /**
- * Returns the name of the initial content. It differs from the name for `orch/testing`, because the control loops there
- * have already completed their work.
+ * Returns the name of the initial content. This name differs from the name for `orch/testing`, because the control
+ * loops there have already completed their work.
  */
 const nameOf = (way: string) => `in-process ${way}`
 

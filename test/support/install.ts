@@ -2,7 +2,7 @@
  * Installs the programs that the tests need in addition to npm packages. They come from Debian packages, and are
  * installed only if the selected test files use them. If the installation fails, the run stops and names the missing
  * programs. No test is skipped. kubectl must have Debian's version, because the transcripts contain its output. If
- * another version of kubectl is installed, it stays installed, and Debian's version is unpacked into `.tools/`, which
+ * another version of kubectl is installed, that version is kept, and Debian's version is unpacked into `.tools/`, which
  * comes first on the PATH of the tests.
  */
 import { spawnSync } from 'node:child_process'
@@ -66,7 +66,7 @@ function giveUp(missing: readonly Tool[]): never {
 }
 
 /**
- * Installs missing programs for the whole machine. If another version of a program is installed, it stays installed.
+ * Installs missing programs for the whole machine. If another version of a program is installed, that version is kept.
  */
 function install({ command, packages }: Tool): void {
   if (!isInstalled('apt-get')) return

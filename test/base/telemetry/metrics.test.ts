@@ -1,4 +1,4 @@
-/** Tests metrics: their values, and that client input never becomes a label. */
+/** Tests the values of metrics, and that client input never becomes a label. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { Counter, Histogram } from '../../../src/base/telemetry/metrics.ts'

@@ -1,4 +1,4 @@
-/** Tests StorageVersionMigrations: their rules, and the loop that rewrites objects. */
+/** Tests StorageVersionMigrations: their validation, and the loop that rewrites objects. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as kinds from '../../../src/client/requests/built-in-kinds.ts'

@@ -48,7 +48,8 @@ function write(name: string, text: string): string {
 }
 
 /**
- * Another server with the same CA, as if the two servers shared an etcd. Its flags configure the connections to nodes.
+ * Another server with the same CA, as if the two servers shared an etcd. The flags of this server configure the
+ * connections to nodes.
  */
 const given = issue('my-servers', ['system:masters'])
 const foreign = await openAuthority({ directory: join(api.directory, 'foreign'), clock: systemClock })
@@ -63,8 +64,8 @@ const other = await startInProcess(
     `--kubelet-certificate-authority=${write('foreign.crt', foreign.certificate)}`,
   ],
   async (data) => {
-    // Without a data file, the server would treat a directory with certificates as one that has lost its data, and
-    // would reject it.
+    // Create a data file. Otherwise, the server would find a directory with certificates but without data, and would
+    // reject the directory.
     await (await LmdbStore.open({ directory: data })).close()
     cpSync(pki, join(data, 'pki'), { recursive: true })
     // Simulates a file left behind by an earlier version.

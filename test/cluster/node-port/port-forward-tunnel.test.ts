@@ -1,6 +1,6 @@
 /**
- * Tests port forwarding as kubectl has done it since version 1.31: with SPDY in the binary messages of a WebSocket.
- * This file contains the client.
+ * Tests the form of port forwarding that kubectl has used since version 1.31: SPDY in the binary messages of a
+ * WebSocket. This file contains the client.
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'

@@ -321,7 +321,7 @@ test('if the scheduler is killed during any write, the next scheduler binds all 
 test('scheduling decisions count immediately, so a lagging watch causes no overcommitment', async () => {
   await client.deleteCollection(kinds.Node)
   await makeNode('one', { cpu: '1' })
-  // The server responds late to bindings. Until it responds, only the scheduler knows its decisions.
+  // The server delays its responses to bindings. Until they arrive, no other component knows the scheduler's decisions.
   const held = Promise.withResolvers<void>()
   server.run(['scheduler'], {
     ...quick,

@@ -1,6 +1,6 @@
 /**
- * Tests a cache with many objects that is loaded after the start. Until it is loaded, the cache returns the objects
- * that were fetched or changed, and never reports an unknown object as absent.
+ * Tests a cache of many objects that is loaded after the server has started. Until loading has finished, the cache
+ * returns objects that were fetched or changed, and never reports an unknown object as absent.
  */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'

@@ -141,7 +141,7 @@ describe('workers on etcd', { timeout }, () => {
       follower.changes.map(({ revision }) => revision),
       written.slice(0, 2),
     )
-    // The store must not return the last revision that it received as the most recent one.
+    // The store must not assume that the last received revision is the most recent revision.
     await assert.rejects(async () => await deaf.revision())
   })
 

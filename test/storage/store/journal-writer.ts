@@ -38,7 +38,7 @@ function changeFields({ revision, deleted, value, note }: JournalChange): unknow
   return [revision, deleted, value && Buffer.from(value).toString(), note && Buffer.from(note.text).toString()]
 }
 
-/** For each change, returns its revision, whether it is a deletion, its value and the text of its note. */
+/** Returns the revision, the value and the text of the note of each change, and whether the change is a deletion. */
 export async function changesOf(journal: Journal, key: string, before = latest, limit = 100): Promise<unknown[][]> {
   return (await journal.changes(key, before, limit)).map(changeFields)
 }

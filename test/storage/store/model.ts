@@ -67,7 +67,7 @@ class Comparison {
       : this.#random.pick([none, ...this.#pairs])
     const deletes = expected !== none && this.#random.chance(0.3)
     const value = deletes ? undefined : Buffer.from(`${this.#pairs.length}:${'x'.repeat(this.#random.below(200))}`)
-    // A lifetime that is too long to expire during the test, so that it has no other effect.
+    // A lifetime so long that no key expires during the test.
     const lifetimeSeconds = !deletes && this.#random.chance(0.2) ? 3600 : undefined
     const other = this.#random.pick(keys)
     const rests = this.#random.chance(0.3)

@@ -1,7 +1,7 @@
 /**
  * Tests kustomizations. The test builds valid and invalid kustomizations. In the long variant, it compares the results
- * with kubectl's if this version of kubectl supports the fields. No server is needed. `rows/apply.ts` covers `apply -k`
- * and similar commands.
+ * with those of kubectl if the installed kubectl supports the fields. No server is needed. `rows/apply.ts` covers
+ * `apply -k` and similar commands.
  */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
