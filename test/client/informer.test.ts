@@ -98,7 +98,7 @@ async function write(client: Client, writer: number, rounds: number): Promise<nu
   return written
 }
 
-test('an informer that follows four concurrent writers has the same objects as a list in the end', async (t) => {
+test('an informer that follows four concurrent writers ends up with the same objects as a list', async (t) => {
   const server = await serve(t)
   const client = new Client(server.transport())
   const { informer, replica, state, errors } = await begin(t, server)

@@ -12,7 +12,7 @@ const blocks = userPages.flatMap((name) =>
   blocksOf(readFileSync(join(root, name), 'utf8')).map((block) => ({ block, place: `${name}:${block.line}` })),
 )
 
-test('every fenced block on a page names its language, so a test can run its commands', () => {
+test('every fenced block on a page names its language, so that a test can run the commands in the block', () => {
   const languages = new Set(['text', 'yaml', 'json', 'ts', 'js', 'go', 'java', 'python'])
   const others = blocks.filter(({ block }) => block.type === 'text' && !languages.has(block.language))
   assert.deepEqual(

@@ -53,7 +53,7 @@ test('orch reset deletes neither a directory that contains other files nor the k
   await assert.rejects(resetCommand(flags, silent), /is not the data directory of a server/)
 })
 
-test('orch reset succeeds if the user may not remove the data directory itself', async () => {
+test('orch reset succeeds even if the user may not remove the data directory itself', async () => {
   const data = join(directory, 'mounted')
   mkdirSync(join(data, 'pki/front-proxy'), { recursive: true })
   mkdirSync(join(data, 'lost+found'))

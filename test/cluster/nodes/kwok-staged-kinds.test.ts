@@ -80,7 +80,7 @@ const writes = (label: string, text: string) =>
   `matchExpressions: [{key: .data.by, operator: NotIn, values: [${text}]}]}, ` +
   `next: {patches: [{root: data, template: 'by: ${text}'}]}}`
 
-test('Stages can change a custom resource: finalizers, patches of the object and its status, events and deletion', async () => {
+test('Stages can patch a custom resource and its status, change its finalizers, create Events and delete the resource', async () => {
   await admin.create(kinds.CustomResourceDefinition, {
     metadata: { name: 'widgets.example.com' },
     spec: {
