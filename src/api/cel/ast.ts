@@ -87,7 +87,9 @@ export interface Fold extends Common {
   readonly macro: FoldName
   readonly range: Node
   readonly variable: string
-  /** The second loop variable, which gets the element or value. The first one then gets the index or key. */
+  /**
+   * The second loop variable, which is set to the element or value. The first variable is then set to the index or key.
+   */
   readonly second?: string | undefined
   /** The condition on each element. Undefined if the macro has no condition. */
   readonly predicate: Node | undefined

@@ -28,8 +28,8 @@ export class Budget {
   cost = 0
   readonly #limit: number
   /**
-   * Time at which the clock was started. The clock starts at its first check at the latest, because any earlier work is
-   * negligible.
+   * Time at which the clock was started. If no caller has started the clock, the first check starts it, because the
+   * work before that check is negligible.
    */
   #began: number | undefined
   #steps = 0

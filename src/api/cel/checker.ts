@@ -38,7 +38,7 @@ export const typeNames: ReadonlyMap<string, CelType> = new Map<string, CelType>(
 /** Kubernetes minor version that introduced optional values. */
 const optionalsSince = 28
 
-/** Returns the qualified name that a chain of field selections forms, such as `google.protobuf.Timestamp`. */
+/** Returns the qualified name formed by a chain of field selections, for example `google.protobuf.Timestamp`. */
 export function qualifiedName(node: Node): string | undefined {
   if (node.kind === 'identifier') return node.name
   if (node.kind !== 'select' || node.isTest) return undefined
@@ -88,7 +88,7 @@ class Checker {
   readonly #version: number
   readonly #findStruct: FindStruct | undefined
   readonly #ownFunctions: Functions | undefined
-  /** Variables of the enclosing macros. Those of the innermost macro come last. */
+  /** Variables of the enclosing macros, from the outermost to the innermost macro. */
   readonly #scopes: { readonly name: string; readonly type: CelType }[] = []
 
   constructor(variables: ReadonlyMap<string, CelType>, { version, findStruct, ownFunctions }: CheckOptions) {
@@ -213,7 +213,7 @@ class Checker {
     return node.type
   }
 
-  /** Returns the type of `a.?b`. The type is an optional, which has a value if the field is present. */
+  /** Returns the type of `a.?b`, which is an optional. The optional has a value if the field is present. */
   #optionalField(node: Call, operand: CelType): CelType {
     const [, field] = node.args
     const name = field!.kind === 'literal' ? String(field!.value) : ''

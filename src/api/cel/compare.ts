@@ -113,15 +113,15 @@ export function order(a: Value, b: Value): number {
   return a.nanos < b.nanos ? -1 : a.nanos > b.nanos ? 1 : 0
 }
 
-/** Matches the first half of a character that consists of two UTF-16 code units. */
+/** Matches a high surrogate, the first of the two UTF-16 code units that encode a character above U+FFFF. */
 const pairStart = /[\ud800-\udbff]/
-/** Maximum length of a string for which looping over its characters is the fastest way to count them. */
+/** Maximum string length at which a loop is the fastest way to count the characters. */
 const shortText = 50
 
 /** Returns the length of a string in code points. JavaScript counts UTF-16 code units instead. */
 export function lengthOf(text: string): number {
-  // The regular expression engine knows that strings of one-byte characters cannot match, and it searches other strings
-  // faster than a loop would.
+  // The regular expression engine skips strings of one-byte characters, which cannot match, and searches other strings
+  // faster than a loop does.
   if (text.length > shortText && !pairStart.test(text)) return text.length
   let pairs = 0
   for (let i = 0; i < text.length; i++) {

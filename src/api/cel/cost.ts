@@ -13,7 +13,7 @@ import { type CelType, resolve } from './types.ts'
 export const listCost = 10
 export const mapCost = 30
 export const structCost = 40
-/** Fixed costs of looping macros: one is charged once per loop, the other for each element. */
+/** Fixed costs of looping macros: `begin` is charged once per loop, and `each` once per element. */
 export const foldCosts = {
   all: { begin: 1, each: 3 },
   exists: { begin: 1, each: 4 },
@@ -30,8 +30,8 @@ export const foldCosts = {
   optFlatMap: { begin: listCost + 2, each: 0 },
   // In cel-go, `cel.bind` expands to a loop over an empty list, whose cost is included here.
   bind: { begin: listCost, each: 0 },
-  // In cel-go, `sortBy` expands to `cel.bind` and `map`. The cost covers the two lists that they create and the names
-  // that refer to these lists.
+  // In cel-go, `sortBy` expands to `cel.bind` and `map`. The cost includes the two lists that these macros create and
+  // the names that refer to the lists.
   sortBy: { begin: listCost + 2 + listCost + 1, each: 12 },
 } as const
 
@@ -39,7 +39,7 @@ export const foldCosts = {
 interface CostEstimate {
   readonly cost: number
   readonly size?: Size | undefined
-  /** Path in the declared data from which the value comes. Undefined for a computed value. */
+  /** Path of the value in the declared data. Undefined for a computed value. */
   readonly place?: Place | undefined
 }
 
@@ -48,7 +48,7 @@ interface Place {
   readonly declared: DeclaredType | undefined
 }
 
-/** The first Kubernetes minor version whose estimate considers the size of a list that a macro creates. */
+/** The first Kubernetes minor version whose estimate takes into account the size of lists created by macros. */
 const macroSizesSince = 30
 /**
  * The first Kubernetes minor version whose estimate assumes that values such as addresses and quantities are compared
@@ -102,7 +102,7 @@ class Estimator {
   readonly #version: number
   /**
    * Path of the validated value, which determines the assumed size of computed values. The path has no declared type if
-   * their size is unknown.
+   * the size of computed values is unknown.
    */
   readonly #root: Place
   readonly #scopes: { readonly name: string; readonly known: Omit<CostEstimate, 'cost'> }[] = []

@@ -41,7 +41,7 @@ export interface DeclaredType {
    * The JSON names of fields, by the field names used in rules. The map contains only fields whose two names differ.
    */
   readonly properties?: ReadonlyMap<string, string>
-  /** The list type in the schema. Elements of `set` and `map` lists are compared in any order. */
+  /** The list type in the schema. `set` and `map` lists are compared without regard to the order of their elements. */
   readonly list?: 'atomic' | 'set' | 'map'
   /** Names of the members that serve as the keys of a `map` list. */
   readonly keys?: readonly string[]
@@ -54,8 +54,8 @@ export const reservedWords: ReadonlySet<string> = new Set([
 ])
 
 /**
- * The first Kubernetes minor version in which a field whose name is a reserved word can be selected without escaping,
- * as in `a.namespace`.
+ * The first Kubernetes minor version that allows the selection of a field by an unescaped reserved word, as in
+ * `a.namespace`.
  */
 export const plainReservedSince = 30
 

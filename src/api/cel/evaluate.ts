@@ -23,7 +23,7 @@ import {
   type Value,
 } from './values.ts'
 
-/** Values of the declared variables, followed by those of macro variables, during one evaluation. */
+/** Values of all variables during one evaluation: first the declared variables, then the macro variables. */
 export interface Frame extends Run {
   readonly variables: Value[]
 }
@@ -268,7 +268,7 @@ function bound(value: Evaluate, transform: Evaluate, slot: number): Evaluate {
   }
 }
 
-/** Returns the items that a macro with two variables iterates over: index and element, or key and value. */
+/** Returns the pairs over which a macro with two variables iterates: index and element, or key and value. */
 function pairsOf(frame: Frame, range: Value): { readonly count: number; readonly at: (index: number) => Value } {
   const pair = (key: Value, value: Value) => [key, value] as unknown as Value
   if (range instanceof CelList) return { count: range.size, at: (i) => pair(i, range.get(i)) }
@@ -276,10 +276,10 @@ function pairsOf(frame: Frame, range: Value): { readonly count: number; readonly
   return { count, at: (i) => pair(at(i), (range as CelMap).get(at(i))!) }
 }
 
-/** Time needed to list one key of a map, in budget steps. */
+/** Cost of listing one key of a map, in budget steps. */
 const stepsPerKey = 8
 
-/** Returns the items that a macro with one variable iterates over: the elements of a list, or the keys of a map. */
+/** Returns the items over which a macro with one variable iterates: the elements of a list, or the keys of a map. */
 function itemsOf({ budget }: Frame, range: Value): { readonly count: number; readonly at: (index: number) => Value } {
   if (range instanceof CelList) return { count: range.size, at: (index) => range.get(index) }
   if (range instanceof CelMap) {

@@ -101,7 +101,9 @@ export class JsonMap extends CelMap {
   readonly declared: DeclaredType
   /** Listing many keys takes milliseconds, so the keys are listed only once. */
   #keys: readonly string[] | undefined
-  /** The wrapped maps in this map. Reusing them ensures that their keys are also listed only once. */
+  /**
+   * The nested maps that have been wrapped. Reusing the wrapped maps ensures that their keys are also listed only once.
+   */
   #maps: Map<string, JsonMap> | undefined
 
   constructor(json: JsonObject, declared: DeclaredType) {

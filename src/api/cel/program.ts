@@ -166,7 +166,9 @@ class PatternCache {
   }
 }
 
-/** Cost in steps of compiling a pattern. The cost is so high that the clock is checked after every compilation. */
+/**
+ * Cost of compiling a pattern, in budget steps. The cost is so high that the clock is checked after every compilation.
+ */
 const patternSteps = 20_000
 
 function* constantPatterns(root: Node): Generator<string> {

@@ -1,6 +1,6 @@
 /**
  * Converts a schema to CEL types with escaped names and estimated sizes. Rules cannot access fields that the schema
- * does not describe. The sizes are the same as in Kubernetes 1.25, because they determine the estimated costs.
+ * does not describe. The sizes must be the same as in Kubernetes 1.25, because they determine the estimated costs.
  */
 
 import { isObject, type Json, type JsonObject, own } from '../json/json.ts'

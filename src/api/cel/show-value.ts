@@ -16,7 +16,7 @@ import {
   type Value,
 } from './values.ts'
 
-/** Formats a value, such as `["a", 1]`, in about `maxLength` characters. Replaces any excess with `...`. */
+/** Formats a value in about `maxLength` characters, for example as `["a", 1]`. Replaces any excess with `...`. */
 export function showValue(value: Value, maxLength: number): string {
   const parts: string[] = []
   let left = maxLength

@@ -34,7 +34,7 @@ export function traversal(size: number, factor = perCharacter): number {
   return Math.ceil(times(size, factor))
 }
 
-/** Cost of creating a list, in addition to its elements. */
+/** Cost of creating a list, excluding the cost of its elements. */
 export const listCallCost = 11
 
 /** The cost factors for comparing all element pairs of two lists, by element type. */

@@ -148,7 +148,7 @@ export function showTimestamp({ nanos }: Timestamp): string {
   return `${date}${fraction}Z`
 }
 
-/** Formats a duration in seconds, such as `90.5s`. */
+/** Formats a duration in seconds, for example as `90.5s`. */
 export function showDuration({ nanos }: Duration): string {
   const size = nanos < 0n ? -nanos : nanos
   const fraction = size % second === 0n ? '' : `.${trimEndOf(String(size % second).padStart(9, '0'), '0')}`

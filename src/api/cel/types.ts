@@ -91,7 +91,7 @@ function isWildcard({ kind }: CelType): boolean {
 
 type Variable = Extract<CelType, { readonly kind: 'variable' }>
 
-/** Type variables that a comparison has bound. They are recorded so that the bindings can be undone. */
+/** The type variables bound by a comparison, recorded so that the bindings can be undone. */
 type Trail = Variable[]
 
 function undo(trail: Trail): void {

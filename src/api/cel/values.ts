@@ -263,5 +263,5 @@ function kindOfObject(value: object | null): KindName {
   if (value === null) return 'null_type'
   if (value instanceof Opaque) return value.kind
   for (const [type, kind] of classes) if (value instanceof type) return kind
-  throw new TypeError('the value has no type')
+  throw new TypeError('the value is not a CEL value')
 }

@@ -40,7 +40,7 @@ export function fillGoTemplate(template: Template, value: Value, options: FillOp
 const maxDepth = 1000
 /** Number of characters that a function can process in one step. */
 const charactersPerStep = 64
-/** Number of steps that an operand counts as. */
+/** Number of steps charged for an operand. */
 const operandSteps = 1 / 16
 /**
  * Maximum size of a value, as a multiple of the maximum length of the output. Even the largest objects in a store are
@@ -63,7 +63,7 @@ class Run {
   readonly #options: FillOptions
   readonly #limits: FillLimits
   readonly #parts: string[] = []
-  /** The sizes of lists and maps. A template can build small values that are large when they are printed. */
+  /** The sizes of lists and maps. A template can build a value that is small in memory but large when printed. */
   readonly #sizes = new Map<object, number>()
   #length = 0
   #steps = 0
@@ -108,7 +108,7 @@ class Run {
     for (const value of values) this.#step(this.#sizeOf(value) / charactersPerStep)
   }
 
-  /** Returns the approximate length in characters of a value when it is printed. */
+  /** Returns the approximate length of a value's printed form, in characters. */
   #sizeOf(value: Value): number {
     if (typeof value === 'string') return value.length
     if (typeof value !== 'object' || value === null) return 1

@@ -9,8 +9,8 @@ export type Operand =
   | { readonly kind: 'function'; readonly name: string; readonly at: number }
   | { readonly kind: 'pipeline'; readonly pipeline: Pipeline; readonly at: number }
   /**
-   * Fields of an operand, such as `.a.b`. Without an explicit operand, they belong to the dot, which is the current
-   * value.
+   * Fields of an operand, such as `.a.b`. Without an explicit operand, the fields belong to the dot, which is the
+   * current value.
    */
   | { readonly kind: 'fields'; readonly of: Operand; readonly names: readonly string[]; readonly at: number }
 

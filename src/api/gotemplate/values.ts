@@ -13,7 +13,7 @@ export function keysOf(map: object): string[] {
   return Object.keys(map).sort(compareUtf8)
 }
 
-/** Formats a value as the verb `%v` does. */
+/** Formats a value like the verb `%v`. */
 export function plainText(value: Value): string {
   if (value === null || value === undefined) return '<nil>'
   if (typeof value === 'number') return floatText(value)

@@ -1,5 +1,5 @@
 /**
- * Formats JSON in Go syntax with all types, such as `map[string]interface {}{"a":1}`, for messages about custom
+ * Formats JSON in Go syntax with all types, for example as `map[string]interface {}{"a":1}`, for messages about custom
  * resources. Keys are sorted, so equal values have the same text.
  */
 import { isObject, type Json } from './json.ts'

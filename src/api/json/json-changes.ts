@@ -1,7 +1,7 @@
 /**
- * Compares two JSON values field by field, to display a history and to undo changes. Members are identified by key.
- * List elements are identified by their `name` if all names are unique and occur in the same order in both lists. All
- * other lists are compared as a whole. Examples of changes:
+ * Compares two JSON values field by field. The differences are used to display an object's history and to undo changes.
+ * Members are identified by key. List elements are identified by their `name` if all names are unique and occur in the
+ * same order in both lists. All other lists are compared as a whole. Examples of changes:
  *
  *   .spec.replicas                        1 -> 3
  *   .spec.containers[name=web].image      web:1 -> web:2

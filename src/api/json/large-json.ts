@@ -11,8 +11,8 @@ import { isObject, type Json, type JsonObject, sameJson } from './json.ts'
 const manyValues = 1000
 
 /**
- * Number of members or elements of a large value to process between yields. This takes at most a few milliseconds, even
- * if each of them is only slightly smaller than a large value.
+ * Number of members or elements of a large value to process between yields. Processing them takes at most a few
+ * milliseconds, even if each part is only slightly smaller than a large value.
  */
 export const partsPerSlice = 10
 
@@ -30,7 +30,10 @@ export function isLarge(value: Json | undefined): boolean {
  * not change.
  */
 const wide = new WeakSet<JsonObject>()
-/** Number of keys above which accessing even the first key takes longer than visiting that many values. */
+/**
+ * Number of keys above which accessing even the first key of an object takes longer than visiting the same number of
+ * values.
+ */
 const manyKeys = manyValues / 2
 
 /**

@@ -2,7 +2,8 @@
  * Evaluates a JSONPath. Each visited value counts against a budget, because paths such as `..*..*..*` visit far more
  * values than an object contains.
  *
- * Columns and templates differ in their rules for a step that does not match: it either selects nothing or is an error.
+ * Columns and templates differ in how they handle a step that does not match: such a step either selects nothing or is
+ * an error.
  */
 import { isObject, type Json, own } from '../json/json.ts'
 import type { Filter, Operand, Operator, Slice, Step, ValueStep } from './path.ts'

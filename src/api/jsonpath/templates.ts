@@ -1,7 +1,7 @@
 /**
- * kubectl's templates, and the paths in its flags. A template consists of plain text, expressions in braces, and
- * ranges. For example, `{range .items[*]}{.metadata.name}{"\n"}{end}` is a range whose body consists of an expression
- * and a newline.
+ * Implements kubectl's JSONPath templates and the paths in kubectl's flags. A template consists of plain text,
+ * expressions in braces, and ranges. For example, `{range .items[*]}{.metadata.name}{"\n"}{end}` is a range whose body
+ * consists of an expression and a newline.
  *
  * A path selects all matching values in document order, with map keys in byte order. A missing field produces no output
  * and is not an error, because not all objects have the same fields. In a template, an index beyond the end of a list

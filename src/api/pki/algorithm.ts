@@ -1,4 +1,4 @@
-/** Algorithm identifiers and bit strings of keys and signatures. */
+/** Reads algorithm identifiers, and the bit strings of keys and signatures. */
 import { childrenOf, type Element, expectTag, MalformedDer, tags } from './der.ts'
 
 export interface Algorithm {

@@ -60,7 +60,8 @@ export interface AuthorityOptions {
 }
 
 const day = 24 * 60 * 60 * 1000
-// How far the start of the validity precedes the creation of a certificate, for machines whose clocks are behind.
+// The validity of a certificate starts this long before its creation, so that machines whose clocks are behind accept
+// it.
 const backdate = day
 const lifetimes = { authority: 3650 * day, leaf: 365 * day } as const
 /** The files that the directory may contain. `front-proxy` is the directory of another CA. */
@@ -123,8 +124,8 @@ export async function adoptCa(directory: string, { certificate, key }: Certified
 }
 
 /**
- * Whether two thirds of the certificate's lifetime have passed, or the certificate is not valid yet because the clock
- * was set back.
+ * Whether a certificate is due for renewal: two thirds of its lifetime have passed, or it is not valid yet because the
+ * clock was set back.
  */
 export function needsRenewal(certificate: string | X509Certificate, now: number): boolean {
   const { from, to } = validityOf(typeof certificate === 'string' ? new X509Certificate(certificate) : certificate)

@@ -80,7 +80,7 @@ function randomSerial(random: (size: number) => Buffer): Buffer {
 /** The name and key identifier of each issuer. They are cached because an issuer signs many certificates. */
 const signers = new WeakMap<Issuer, { name: Buffer; keyId: Buffer }>()
 
-/** Returns the name and key identifier of the issuer, as in its own certificate. */
+/** Returns the name and key identifier of the issuer, as they appear in the issuer's own certificate. */
 function signerOf({ issuer, subject, publicKey }: CertificateContent): { name: Buffer; keyId: Buffer } {
   if (issuer.certificate === 'self') return { name: subject, keyId: keyIdOf(publicKey) }
   const cachedSigner = signers.get(issuer)
@@ -94,7 +94,8 @@ function signerOf({ issuer, subject, publicKey }: CertificateContent): { name: B
 }
 
 /**
- * Returns the identifier of a key: the first 160 bits of SHA-256 over the bits of the public key (RFC 7093, method 1).
+ * Returns the identifier of a key: the first 160 bits of the SHA-256 hash of the public key's bits (RFC 7093, method
+ * 1).
  */
 function keyIdOf(publicKey: KeyObject): Buffer {
   return createHash('sha256').update(publicKeyBits(publicKey)).digest().subarray(0, 20)

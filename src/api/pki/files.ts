@@ -1,8 +1,8 @@
 /**
  * Reads and writes PEM files. Files are read completely, up to a size limit, and written atomically
  * (`base/files/files.ts`). Key files have mode 0600 in a directory with mode 0700. Every error is a `PkiFileError` that
- * names the file. Damaged content is a `DamagedFile` error. Callers add instructions because they know the purpose of
- * the file.
+ * names the file. Damaged content is a `DamagedFile` error. Callers add instructions to the message, because only they
+ * know the purpose of the file.
  */
 
 import { type KeyObject, X509Certificate } from 'node:crypto'
@@ -85,8 +85,8 @@ export async function makePrivateDirectory(directory: string, ours: readonly str
   }
 }
 
-// Reads a file up to a size limit. O_NONBLOCK ensures that opening the file does not wait for a writer if the file is a
-// pipe by mistake.
+// Reads a file up to a size limit. O_NONBLOCK prevents the open call from waiting for a writer if the file is
+// mistakenly a pipe.
 async function readBounded(file: string): Promise<{ text: string; mode: number } | undefined> {
   try {
     const handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK).catch(files.ignoring('ENOENT'))

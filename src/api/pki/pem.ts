@@ -46,8 +46,8 @@ function readBlock(label: string, content: string): PemBlock | undefined {
 }
 
 /**
- * Returns the length of the header lines. Header lines precede all other lines and contain a colon, which base64 text
- * does not contain.
+ * Returns the length of the header lines. Header lines precede all other lines and contain a colon, which never occurs
+ * in base64 text.
  */
 function headersLength(content: string): number {
   let at = 0

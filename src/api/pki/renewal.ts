@@ -37,7 +37,7 @@ const hour = 60 * 60 * 1000
 
 /**
  * Renews the certificates of a running server until the signal aborts. Returns a function that waits for a running
- * check. Once the signal has aborted and that function's promise has resolved, no more files are read or written.
+ * check. After the signal has aborted and the wait has ended, no more files are read or written.
  */
 export function renewWhenDue(options: RenewalOptions): () => Promise<void> {
   const { pairs, signal, onError } = options

@@ -25,7 +25,7 @@ export function extensionOf(certificate: Buffer, oid: Buffer): Buffer | undefine
   return undefined
 }
 
-/** Whether the certificate repeats the same signature algorithm outside of its signed part, as X.509 requires. */
+/** Whether a certificate has the same signature algorithm inside and outside its signed part, as X.509 requires. */
 export function hasOneSignatureAlgorithm(certificate: Buffer): boolean {
   const { fields, first } = fieldsOf(certificate)
   const outside = childrenOf(readWhole(certificate, tags.sequence))[1]

@@ -40,7 +40,7 @@ const resource = s.object(
     singularResource: field(4, s.string(), { zeroValue: 'write', doc: 'Singular name of the resource type.' }),
     verbs: field(5, s.list(s.string()), { zeroValue: 'write', doc: 'Verbs that the resource type supports.' }),
     shortNames: field(6, s.list(s.string()), { doc: 'Short names for the command line.' }),
-    categories: field(7, s.list(s.string()), { doc: 'Groups of resource types that include this one, such as `all`.' }),
+    categories: field(7, s.list(s.string()), { doc: 'Categories that include the resource type, such as `all`.' }),
     subresources: field(8, s.list(subresource), { doc: 'Subresources of the resource type.' }),
   },
   { name: 'apidiscovery.v2.APIResourceDiscovery', doc: 'A resource type that the server serves.' },

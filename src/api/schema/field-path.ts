@@ -1,6 +1,6 @@
 /**
  * Field paths in a list query, such as `spec.nodeName` or `metadata.labels['app.orch.io/name']`. As in `orchctl
- * explain`, paths contain no indexes. A path through a list therefore refers to the field of every element.
+ * explain`, paths contain no indexes. A path through a list therefore refers to the field in every element of the list.
  */
 import { badRequest } from '../model/api-error.ts'
 
@@ -13,7 +13,7 @@ const maxSteps = 32
 /** Matches an element of a path: a plain name, or a key in brackets and quotes. */
 const step = /([^.,[\]'"]+)|\[(?:'([^']*)'|"([^"]*)")\]/y
 
-/** Parses comma-separated paths. `parameter` is the name of the query parameter for errors. */
+/** Parses comma-separated paths. `parameter` is the name of the query parameter and is used in error messages. */
 export function parseFieldPaths(text: string, parameter: string): FieldSteps[] {
   const paths: FieldSteps[] = []
   for (let at = 0; at <= text.length; ) {
@@ -45,7 +45,9 @@ function parsePath(text: string, start: number, parameter: string): { steps: Fie
 
 function malformed(text: string, parameter: string): Error {
   const path = JSON.stringify(text.slice(0, 100))
-  return badRequest(`${parameter}: ${path} is not a field path such as spec.nodeName or metadata.labels['app']`)
+  return badRequest(
+    `${parameter}: ${path} is not a valid field path: use a path such as spec.nodeName or metadata.labels['app']`,
+  )
 }
 
 /** Formats a path for messages. */

@@ -31,7 +31,7 @@ export function listOf({ kind, schema, listKind = `${kind}List` }: ListedKind): 
   return s.object(
     {
       ...typeMeta,
-      metadata: field(1, listMeta, { zeroValue: 'write', doc: 'Version of the list and continue token.' }),
+      metadata: field(1, listMeta, { zeroValue: 'write', doc: 'Resource version and continue token of the list.' }),
       items: field(2, s.list(schema, { unmarked: true }), {
         required: true,
         zeroValue: 'write',
@@ -100,10 +100,10 @@ export const deleteOptions = s.object(
     ...typeMeta,
     gracePeriodSeconds: field(1, s.int64(), {
       zeroValue: 'keep',
-      doc: 'Grace period in seconds for the object to terminate. With 0, the object is deleted immediately.',
+      doc: 'Grace period in seconds before the object is deleted. 0 means immediate deletion.',
     }),
     preconditions: field(2, preconditions, {
-      doc: 'Conditions that must hold. Otherwise, the response is 409 Conflict.',
+      doc: 'Preconditions for the deletion. If any fails, the response is 409 Conflict.',
     }),
     orphanDependents: field(3, s.boolean(), {
       zeroValue: 'keep',
@@ -208,7 +208,7 @@ const apiResource = s.object(
       doc: 'Verbs that the resource type supports.',
     }),
     shortNames: field(5, s.list(s.string()), { doc: 'Short names for the command line.' }),
-    categories: field(7, s.list(s.string()), { doc: 'Groups of resource types that include this one, such as `all`.' }),
+    categories: field(7, s.list(s.string()), { doc: 'Categories that include the resource type, such as `all`.' }),
     storageVersionHash: field(10, s.string(), {
       doc: 'Hash of the storage version. A changed hash indicates a different storage version.',
     }),

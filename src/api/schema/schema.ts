@@ -7,7 +7,7 @@
  * time.
  *
  *     s.object({
- *       data: field(2, s.map(s.string(), { key: checkConfigKey }), { doc: 'Text, by key.' }),
+ *       data: field(2, s.map(s.string(), { key: checkConfigKey }), { doc: 'Text values by key.' }),
  *       immutable: field(4, s.boolean(), { zeroValue: 'keep', doc: 'Whether the data is immutable.' }),
  *     })
  *

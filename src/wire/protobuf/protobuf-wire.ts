@@ -212,7 +212,7 @@ export class WireReader {
         this.#skipGroup(field, depth + 1)
         return
       case groupEnd:
-        throw new WireError(`group ${field} ends without a start`)
+        throw new WireError(`group ${field} has an end tag but no start tag`)
       case fixed32:
         this.#take(4)
         return
@@ -223,7 +223,7 @@ export class WireReader {
     if (depth > maxDepth) throw new WireError(`groups are nested more than ${maxDepth} levels deep`)
     for (;;) {
       const inner = this.next()
-      if (inner === 0) throw new WireError(`group ${field} has no end`)
+      if (inner === 0) throw new WireError(`group ${field} has no end tag`)
       if (this.wireType === groupEnd) {
         if (inner !== field) throw new WireError(`group ${field} is closed by group ${inner}`)
         return

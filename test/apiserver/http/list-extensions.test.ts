@@ -182,7 +182,7 @@ const errors: readonly (readonly [string, () => string, number, RegExp])[] = [
   ['an unknown field', () => 'fields=metadata.nmae', 400, /fields: "metadata\.nmae" is not a field of this kind/],
   ['a field below a string', () => 'fields=metadata.name.first', 400, /is not a field of this kind/],
   ['an inherited field', () => 'fields=constructor', 400, /is not a field of this kind/],
-  ['a malformed path', () => 'fields=metadata..name', 400, /is not a field path/],
+  ['a malformed path', () => 'fields=metadata..name', 400, /is not a valid field path/],
   ['too many fields', () => `fields=${'kind,'.repeat(100)}kind`, 400, /at most 100 paths/],
   ['an unknown sort field', () => 'sort=spec.unknown', 400, /sort: "spec\.unknown" is not a field of this kind/],
   ['a sort by an object', () => 'sort=metadata', 400, /does not have a single value/],

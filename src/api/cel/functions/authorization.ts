@@ -72,7 +72,7 @@ export function authorizerValue(ask: AskAuthorizer): Check {
   return new Check('authorizer', nothing, ask)
 }
 
-/** Returns an authorizer check for a resource, such as `authorizer.requestResource`. */
+/** Returns an authorizer check for a resource, for example the value of `authorizer.requestResource`. */
 export function resourceCheck(ask: AskAuthorizer, attributes: Partial<CheckedAttributes>): Check {
   return new Check('resource_check', { ...nothing, ...attributes }, ask)
 }
@@ -117,7 +117,7 @@ const selecting: Costs = {
   estimate: ([, selector]) => ({ cost: selectorCost(selector!.size.max) }),
 }
 
-/** The cost of an authorizer check. As in Kubernetes, it equals the cost of 350,000 other calls. */
+/** The cost of an authorizer check. As in Kubernetes, the check costs as much as 350,000 ordinary calls. */
 const checkCost = { actual: () => 350_000, estimate: () => ({ cost: 350_000 }) }
 
 const answerOf = (value: Value | undefined) => (value as Decision).answer

@@ -84,7 +84,7 @@ function creating(resultSize: (args: readonly Estimated[]) => Size): Costs {
   }
 }
 
-/** Costs of comparing every pair of elements, as Kubernetes charges them. The implementation compares fewer pairs. */
+/** The cost of comparing every pair of elements, as charged by Kubernetes. The implementation compares fewer pairs. */
 const comparingAll: Costs = {
   actual: ([list]) => selfComparison(list as CelList),
   estimate: ([list]) => sortEstimate(list!.size, 'other'),

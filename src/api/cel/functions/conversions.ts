@@ -28,8 +28,7 @@ function cannot(from: string, to: string): CelError {
 }
 
 function intOf(value: number): Int {
-  // The conversion also rejects the smallest and largest 64-bit integers, because a double cannot represent them
-  // exactly.
+  // The bounds of the 64-bit range are rejected too, because a double cannot represent the upper bound exactly.
   if (!Number.isFinite(value) || value <= Number(minInt) || value >= Number(maxInt))
     throw new CelError('integer overflow')
   return toInt(BigInt(Math.trunc(value)))

@@ -8,7 +8,7 @@ import { textPositions } from './strings.ts'
 
 const comparable = ['int', 'uint', 'double', 'bool', 'duration', 'timestamp', 'string', 'bytes']
 
-/** The cost of traversing a list with all its content. The estimate adds one unit per element. */
+/** The cost of traversing a list and all its content. The estimate adds one unit per element. */
 const eachElement: Costs = {
   actual: ([list]) => contentCost(list!),
   estimate: ([list]) => ({ cost: times(list!.size.max, 1 + traversal(list!.textSize?.max ?? 0)) }),

@@ -102,9 +102,9 @@ function reading(factor = 0.1): Costs {
 const maxBytes = 16
 
 interface Compared {
-  /** Whether the second operand of a comparison is a string, in which case it must be parsed first. */
+  /** Whether the second operand of a comparison is a string, which must be parsed first. */
   readonly isText: boolean
-  /** Whether the second operand is a range, in which case its address must be masked before the comparison. */
+  /** Whether the second operand is a range, whose address must be masked before the comparison. */
   readonly isRange: boolean
 }
 

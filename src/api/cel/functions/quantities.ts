@@ -58,7 +58,7 @@ function compared(test: (order: number) => Value): Implementation {
   return (_, [a, b]) => test(compareQuantities((a as Amount).quantity, (b as Amount).quantity))
 }
 
-/** Returns a function that adds a quantity or an integer to a quantity, or subtracts it from a quantity. */
+/** Returns a function that adds to or subtracts from a quantity. The second operand is a quantity or an integer. */
 function plus(sign: 1n | -1n): Implementation {
   return (_, [a, b]) => {
     const other = b instanceof Amount ? b.quantity : { nanos: BigInt(b as Int) * one, form: 'decimal' as const }

@@ -1,4 +1,4 @@
-/** Functions that return the parts of a timestamp, in UTC or in a time zone, and the parts of a duration. */
+/** Functions that return parts of a timestamp, in UTC or in a given time zone, and parts of a duration. */
 import { BoundedMap } from '../../../base/collections/bounded-map.ts'
 import { define, type Functions, type Implementation, type Overload } from '../overload.ts'
 import { offsetOf } from '../time-text.ts'
@@ -47,7 +47,9 @@ function formatOf(timeZone: string): Intl.DateTimeFormat {
   return made
 }
 
-/** Cost of a conversion to a time zone in budget steps: a hundred times the cost of a typical function. */
+/**
+ * Cost of converting a time to a time zone, in budget steps. The cost is a hundred times that of a typical function.
+ */
 const zoneSteps = 2000
 
 function ofTimestamp(read: (date: Date) => number): Overload[] {

@@ -166,7 +166,7 @@ export class SpdyConnection {
 
   #open({ id, isLast, block }: Frame & { type: 'open' }): void {
     const { onStream } = this.#options
-    if (onStream === undefined) throw new SpdyError('the server opened a stream')
+    if (onStream === undefined) throw new SpdyError('the server opened a stream, which only clients may do')
     const headers = this.#decoder.decode(block)
     if (id % 2 === 0 || id <= this.#lastId) throw new SpdyError('a stream has an invalid ID')
     this.#lastId = id

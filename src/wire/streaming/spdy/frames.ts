@@ -80,7 +80,7 @@ export class FrameReader {
     if (this.#waiting.length < headBytes + length) return this.#wait(headBytes + length)
     const body = this.#waiting.subarray(headBytes, headBytes + length)
     this.#waiting = this.#waiting.subarray(headBytes + length)
-    if (((first >>> 16) & 0x7fff) !== 3) throw new SpdyError('a frame does not belong to SPDY/3')
+    if (((first >>> 16) & 0x7fff) !== 3) throw new SpdyError('a frame is not an SPDY/3 frame')
     return controlFrame(first & 0xffff, flags, body)
   }
 
