@@ -11,8 +11,8 @@ import { fillSliced, hasDefaults, Room, sizeSliced } from './defaults.ts'
 import type { ObjectSchema } from './schema.ts'
 
 /**
- * Applies defaults to `value` in place. Returns an error if the value would exceed a limit, in which case the value
- * must not be used. Yields wherever the work can be interrupted.
+ * Applies defaults to `value` in place. If the value would exceed a limit, returns an error, and the value must not be
+ * used. Yields wherever the work can be interrupted.
  */
 export function* fillWithinLimits(
   schema: ObjectSchema,

@@ -50,7 +50,7 @@ export const ageColumn: Column<ApiObject> = column(
   ({ metadata }: ApiObject, now) => ago(metadata.creationTimestamp, now),
 )
 
-/** Formats the time since `time`, such as `5m`, or returns `<unknown>`. */
+/** Formats the time elapsed since `time`, for example as `5m`, or returns `<unknown>`. */
 export function ago(time: string | null | undefined, now: number): string {
   return time ? humanDuration(now - Date.parse(time)) : '<unknown>'
 }

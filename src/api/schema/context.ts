@@ -18,11 +18,13 @@ export interface RuleContext {
   readonly gates?: Gates
   /** The emulated Kubernetes version. Defaults to the oldest supported version. */
   readonly version?: EmulatedVersion
-  /** Returns the labels of the object's namespace, or undefined for cluster-scoped objects and outside a server. */
+  /**
+   * Returns the labels of the object's namespace. Returns undefined for cluster-scoped objects and outside of a server.
+   */
   readonly namespaceLabels?: () => { readonly [key: string]: string } | undefined
 }
 
-/** The emulated version and the feature gates in a context. Either may be unset. */
+/** The emulated version and the feature gates in a context, either of which may be unset. */
 export type EmulationContext = Pick<RuleContext, 'version' | 'gates'>
 
 /** Returns the version and gates in a context, or their defaults. */

@@ -23,11 +23,13 @@ export interface Decoded {
   readonly value: Json
   /** Paths of the fields that were dropped because they are unknown. */
   readonly unknown: readonly FieldPath[]
-  /** The unknown fields that exist in other Kubernetes versions, with these versions. Undefined if there are none. */
+  /**
+   * The Kubernetes versions in which unknown fields exist. Undefined if no other version has any of the unknown fields.
+   */
   readonly otherVersions: OtherVersions | undefined
 }
 
-/** Unknown fields that exist in other Kubernetes versions, by path, with these versions. */
+/** Maps the path of an unknown field to the other Kubernetes versions in which the field exists. */
 export type OtherVersions = ReadonlyMap<FieldPath, Availability>
 
 export interface DecodeOptions {
@@ -146,8 +148,8 @@ class Decoder {
   }
 
   /**
-   * Returns the unknown fields of a value if the schema preserves them. If not, reports them and returns an empty
-   * object.
+   * Returns the unknown fields of a value if the schema preserves unknown fields. Otherwise, reports the fields and
+   * returns an empty object.
    */
   #unknownKept(schema: ObjectSchema, value: JsonObject, path: FieldPath): JsonObject {
     const result: JsonObject = {}

@@ -1,8 +1,8 @@
 /**
  * Applies defaults. Some defaults are in the schema, and a type can derive others from sibling fields.
  *
- * In a user-defined schema, defaults can contain nested defaults and thus expand a few bytes to many. Their size is
- * therefore counted as they are applied, and is limited (`Room`).
+ * In a user-defined schema, defaults can contain nested defaults, so a few bytes of input can expand to a very large
+ * object. The total size of applied defaults is therefore counted and limited (`Room`).
  */
 
 import { memoizeByObject } from '../../base/collections/memoize-by-object.ts'
@@ -145,8 +145,8 @@ function isFilled(schema: Schema, item: Json): boolean {
 }
 
 /**
- * Whether an object has all its defaults. Returns false for types with derived defaults, because derived defaults are
- * unknown until they are computed.
+ * Whether an object has all its defaults. Returns false for types with derived defaults, which are unknown until they
+ * are computed.
  */
 function objectHasAll(schema: ObjectSchema, value: JsonObject): boolean {
   if (schema.fill !== undefined) return false

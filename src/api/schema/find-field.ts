@@ -1,11 +1,11 @@
-/** Finds the field that a path names in the schema of a kind. */
+/** Finds the field at a path in the schema of a kind. */
 import { badRequest } from '../model/api-error.ts'
 import { type FieldSteps, fieldPathText } from './field-path.ts'
 import type { Schema } from './schema.ts'
 
 /**
- * The type of a field, and whether its path passes through a list. If it does, an object can have several values for
- * the field.
+ * The type of a field, and whether its path passes through a list. If so, an object can have several values for the
+ * field.
  */
 export interface FoundField {
   readonly schema: Schema

@@ -1,6 +1,6 @@
 /**
  * Before an object is stored, drops the fields whose feature gate is disabled, as kube-apiserver does. A field is
- * preserved if the stored object already uses the same field anywhere, because the gate may have been enabled when the
+ * preserved if the stored object already uses the same field anywhere, because the gate may have been enabled when that
  * object was written. Unlike kube-apiserver, the server warns the client. The schema declares these fields with the
  * option `gate`.
  */
@@ -40,10 +40,7 @@ export function dropGatedFields(
 /** The location of a value: its path, and how to remove it. */
 interface Place {
   readonly path: FieldPath
-  /**
-   * Removes the object that contains the value from its own parent. Undefined unless that object is itself the value of
-   * a field.
-   */
+  /** Removes the whole object that contains the value. Undefined unless that object is itself the value of a field. */
   readonly dropOwner?: () => void
 }
 

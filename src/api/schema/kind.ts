@@ -97,8 +97,8 @@ export interface KindRules<T> {
   /** Runs expensive or asynchronous rules. The function is called even if other rules report errors. */
   readonly judge?: (object: T, previous: T | undefined, context: JudgeContext) => Promise<FieldError[]>
   /**
-   * Completes a valid object so that it does not depend on the API version through which it was written. Called after
-   * validation. Modifies the object.
+   * Completes a valid object so that the result does not depend on the API version through which it was written. Called
+   * after validation. Modifies the object in place.
    */
   readonly canonicalize?: (object: T, context: RuleContext) => void
   /** Returns warnings for the client that wrote a valid object. `previous` is undefined for new objects. */
@@ -114,7 +114,7 @@ export interface KindLife<T> {
   /** Whether objects are never stored and an endpoint in `resources/` handles requests. */
   readonly virtual?: boolean
   /**
-   * Whether clients read and write objects only as JSON or YAML, because Protobuf encodes one of their fields
+   * Whether objects can be read and written only as JSON or YAML, because Protobuf would encode one of their fields
    * differently.
    */
   readonly jsonOnly?: boolean
@@ -190,7 +190,9 @@ export interface KindViews<T> {
   readonly redactErrorValues?: boolean
 }
 
-/** The deprecation of a version: the release for built-in kinds, or a warning text. */
+/**
+ * The deprecation of an API version. Built-in kinds specify the versions involved, and other kinds only a warning text.
+ */
 export type Deprecation = BuiltInDeprecation | { readonly warning: string }
 
 export interface BuiltInDeprecation {
@@ -238,7 +240,7 @@ export interface ShownAs<T> {
    * the representation in either case.
    */
   readonly unreadable?: ((object: T) => string | undefined) | undefined
-  /** Copies the values that the client sent in the other representation to `object`. Modifies `object`. */
+  /** Copies the values that the client sent in the other representation to `object`, which is modified in place. */
   readonly write: (sent: ApiObject, object: T, context: RuleContext) => void
   /**
    * Converts an applied configuration of the other kind to a configuration of the object itself. If undefined, the
@@ -268,7 +270,7 @@ export interface Kind extends KindNames, KindAvailability {
   /** The conversion of this version. Undefined for the stored version. */
   readonly conversion?: Conversion & { readonly stored: Kind }
   /**
-   * Reads objects that were stored under other definitions. Undefined unless the definition of the kind can change
+   * Reads objects that were stored under earlier definitions of the kind. Undefined if the definition cannot change
    * while objects exist.
    */
   readonly evolution?: Evolution
@@ -335,8 +337,8 @@ export interface Evolution {
   /** Converts a value from another version for merging. The result contains only known fields, and no defaults. */
   readonly convert: (object: JsonObject) => Sliced<JsonObject>
   /**
-   * Whether the object is read without adding missing defaults, because these would make it too large. If called
-   * without an argument, returns whether any such object has been found so far.
+   * Whether the object is read without its missing defaults, because these would make it too large. Without an
+   * argument, returns whether any such object has been found so far.
    */
   readonly lacksDefaults: (json?: Buffer) => boolean
 }

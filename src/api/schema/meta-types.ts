@@ -1,5 +1,5 @@
 /**
- * Types shared by all groups besides object metadata: lists and list metadata, Status, delete options, watch events and
+ * Types shared by all groups, except object metadata: lists and list metadata, Status, delete options, watch events and
  * discovery responses. None of them is stored.
  */
 import { field, type ObjectSchema, s } from './schema.ts'

@@ -35,7 +35,7 @@ export interface Normalized {
   readonly object: ApiObject
   /** Paths of the fields that were dropped because they are unknown. */
   readonly unknown: readonly FieldPath[]
-  /** The unknown fields that exist in other Kubernetes versions, by path. */
+  /** The other Kubernetes versions in which unknown fields exist, by the path of the field. */
   readonly otherVersions: OtherVersions | undefined
   /** Whether the input listed an owner more than once. */
   readonly ownersRepeated: boolean
@@ -87,7 +87,7 @@ export function refillDefaults({ kind, context }: ObjectType, object: ApiObject)
   kind.rules.fillDefaults?.(object, context)
 }
 
-/** Merges duplicate owner references in place. Returns whether there were any. */
+/** Merges duplicate owner references in place. Returns whether there were any duplicates. */
 function mergeOwners({ metadata }: ApiObject): boolean {
   const owners = metadata.ownerReferences
   if (owners === undefined || owners.length < 2) return false
@@ -101,7 +101,7 @@ function identityOf({ apiVersion, kind, name, uid, controller, blockOwnerDeletio
   return JSON.stringify([apiVersion, kind, name, uid, controller, blockOwnerDeletion])
 }
 
-/** A kind in one API version, and its stored version unless they are the same. */
+/** A kind in one API version, and its stored version if that is a different version. */
 export interface VersionType extends ObjectType {
   readonly stored: ObjectType | undefined
 }

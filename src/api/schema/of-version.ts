@@ -39,7 +39,7 @@ class Derivation {
     if (derived === undefined) {
       derived = this.#derive(schema)
       this.#schemas.set(schema, derived)
-      // Deriving a derived schema returns it unchanged.
+      // Deriving a schema that is already derived returns that schema unchanged.
       this.#schemas.set(derived, derived)
     }
     return derived as S

@@ -247,7 +247,8 @@ function publishedType(schema: Schema): PublishedType | undefined {
 }
 
 /**
- * Returns the package of a type name, such as `meta.v1` for `meta.v1.ObjectMeta`. Returns undefined for a short name.
+ * Returns the package of a type name, for example `meta.v1` for `meta.v1.ObjectMeta`. Returns undefined for a short
+ * name.
  */
 function packageOf(name: string): string | undefined {
   const dot = name.lastIndexOf('.')

@@ -1,11 +1,11 @@
 /**
  * Selects the fields of an object schema that are relevant for one value: the fields that are present, and those whose
- * absence matters. Users may define thousands of fields and send thousands of objects that have only a few of them.
- * Checking every field of every object would then take time proportional to the product of both numbers.
+ * absence matters. Users may define thousands of fields and send thousands of objects that each contain only a few of
+ * these fields. Checking every field of every object would then take time proportional to the product of both numbers.
  */
 import type { JsonObject } from '../json/json.ts'
 
-/** Maximum number of fields for which checking every field is faster than selecting the relevant ones. */
+/** Maximum number of fields at which checking every field is faster than selecting the relevant fields. */
 const few = 64
 
 /**

@@ -10,7 +10,7 @@ import { canonicalQuantity } from '../model/quantity.ts'
 import type { IntegerSchema } from './schema.ts'
 import { normalTime } from './time.ts'
 
-/** A 400 error: a value cannot be decoded. The message contains the path of the value. */
+/** A 400 error for a value that cannot be decoded. The message contains the path of the value. */
 export class UnreadableValue extends ApiError {
   readonly path: FieldPath
 
@@ -38,7 +38,7 @@ export function readBase64(value: string, path: FieldPath): string {
   return canonical
 }
 
-/** Maximum length for which matching a pattern is faster than decoding the bytes. */
+/** Maximum string length at which matching a pattern is faster than decoding the bytes. */
 const short = 64
 const canonicalForm = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/][AQgw]==|[A-Za-z0-9+/]{2}[AEIMQUYcgkosw048]=)?$/
 

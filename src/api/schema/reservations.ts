@@ -49,8 +49,8 @@ export interface Allocator {
   draw(pool: string): string | undefined
   /**
    * Returns the reason why the object cannot reserve a requested value: the value is outside the pool, another object
-   * has reserved it, or it has already been requested or allocated in this write. Returns undefined if the value is
-   * available or the object has already reserved it.
+   * has reserved the value, or this write has already requested or allocated the value. Returns undefined if the value
+   * is available or the object has already reserved it.
    */
   refuse(pool: string, value: string): string | undefined
 }

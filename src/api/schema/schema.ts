@@ -244,8 +244,8 @@ export interface Publishing {
 }
 
 /**
- * A group of fields, exactly one of which must be set. Validates the first field of `among` that is set, and rejects
- * all others without validating their values.
+ * A group of fields, exactly one of which must be set. The first field of `among` that is set is validated. All other
+ * set fields are rejected without validating their values.
  */
 export interface Choice {
   readonly among: readonly string[]
@@ -280,15 +280,12 @@ export interface Field<T = unknown> extends Availability {
   readonly emptyCounts?: boolean
   readonly default?: Json
   /**
-   * Determines when a disabled gate removes the field from objects: only since a version, `never`, only from new
-   * objects (`onCreate`), or only in writes to the object itself rather than to its status (`main`). If undefined, a
+   * Determines when a disabled gate removes the field from objects: only from a given version on, `never`, only on
+   * creation (`onCreate`), or only in writes to the object itself rather than to its status (`main`). If undefined, a
    * disabled gate always removes the field.
    */
   readonly gateDrops?: KubeVersion | 'never' | 'onCreate' | 'main'
-  /**
-   * Whether dropping the field because of its gate also drops the object that contains it, if that object is then
-   * empty.
-   */
+  /** Whether to drop the containing object too, if dropping the field because of its gate leaves that object empty. */
   readonly dropsEmptyOwner?: boolean
   /**
    * How a strategic merge patch handles an object in this field. `replace` replaces the object as a whole. `retainKeys`
@@ -297,7 +294,9 @@ export interface Field<T = unknown> extends Availability {
   readonly patch?: 'replace' | 'retainKeys'
   /** Purpose of the field in one or two sentences. */
   readonly doc?: string
-  /** The type under which Kubernetes versions before `until` published the field. Undefined if it was the same type. */
+  /**
+   * The type under which Kubernetes versions before `until` published the field. Undefined if the type was the same.
+   */
   readonly earlier?: EarlierType
 }
 

@@ -1,6 +1,6 @@
 /**
- * The fields that identify the type of an object. They exist only in JSON, because in Protobuf, the envelope contains
- * them.
+ * The fields that identify the type of an object. They exist only in JSON. In Protobuf, the envelope contains the same
+ * information.
  */
 import { field, s } from './schema.ts'
 

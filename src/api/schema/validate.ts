@@ -1,6 +1,6 @@
 /**
- * Validates a decoded value beyond its types: required fields, allowed values, map keys, unique list elements, groups
- * of fields of which exactly one must be set, and the types' own rules.
+ * Validates the constraints on a decoded value other than its types: required fields, allowed values, map keys, unique
+ * list elements, groups of fields of which exactly one must be set, and the types' own rules.
  */
 
 import { memoizeByObject } from '../../base/collections/memoize-by-object.ts'
@@ -126,7 +126,7 @@ class Validation {
     yield* this.#checkWholeSliced(schema, value, path)
   }
 
-  /** Yields to other requests. The time spent on them does not count as effort for this value. */
+  /** Yields to other requests. The time spent on other requests does not count as effort for this value. */
   *#rest(): Generator<void, void> {
     if (this.#effort.began === undefined) return yield
     const before = threadMicroseconds()
@@ -235,8 +235,8 @@ class Validation {
   }
 
   /**
-   * Returns the value of a field if the value needs validation. Reports a missing required field, and a second field
-   * that is set in a choice.
+   * Returns the value of a field if the value needs validation. Reports a required field that is missing, and every set
+   * field of a choice after the first.
    */
   #partOf(judged: JudgedObject, checked: CheckedField): Json | undefined {
     const { value, path, choice, setFields, unvalidated } = judged
@@ -347,7 +347,7 @@ interface JudgedObject {
   readonly value: JsonObject
   readonly path: FieldPath
   readonly choice: Choice | undefined
-  /** Names of the fields in the choice that are set. Only one of them may be set. */
+  /** Names of the fields in the choice that have a value. Only one of the fields may have a value. */
   readonly setFields: readonly string[]
   readonly unvalidated: readonly string[] | undefined
   /** Members of the previous object, or undefined if unknown. */

@@ -1,7 +1,7 @@
 /**
  * Field selectors, such as `metadata.name=a,type!=b`. Each kind defines its selectable fields. A backslash escapes a
- * comma, `=` or backslash in a value. `FieldMatcher` is a selector prepared for matching many objects, at the cost of
- * one lookup per object and selected field.
+ * comma, `=` or backslash in a value. `FieldMatcher` is a selector prepared for matching many objects. The cost per
+ * object is one lookup for each selected field.
  */
 import { shorten } from '../../base/text/shorten.ts'
 import { badRequest } from '../model/api-error.ts'

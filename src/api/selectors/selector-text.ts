@@ -4,8 +4,8 @@ import type { SelectorObject } from './label-selector.ts'
 type Expression = NonNullable<SelectorObject['matchExpressions']>[number]
 
 /**
- * Formats a selector in query syntax, such as `a=b,c in (d,e),!f`, sorted by key. Throws an error for an unknown
- * operator. No other validation is done.
+ * Formats a selector in query syntax, for example as `a=b,c in (d,e),!f`. The requirements are sorted by key. Throws an
+ * error for an unknown operator. Nothing else is validated.
  */
 export function selectorText({ matchLabels = {}, matchExpressions = [] }: SelectorObject): string {
   const equal = Object.entries(matchLabels).map(([key, value]) => ({ key, text: `${key}=${value}` }))

@@ -3,7 +3,10 @@
  * represented by its newest patch release, which appears only in `/version` and in the version of simulated nodes.
  */
 
-/** A minor version of Kubernetes in a definition, such as `1.25`. It may be later than every emulated version. */
+/**
+ * A Kubernetes minor version to which a definition refers, such as `1.25`. The version may be later than every emulated
+ * version.
+ */
 export type KubeVersion = `1.${number}`
 
 /** Number of the newest patch release for each minor version. */

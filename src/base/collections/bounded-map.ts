@@ -9,7 +9,7 @@
  */
 const shareEvicted = 1 / 64
 
-/** A map with at most `maxSize` entries, ordered by when they were set. */
+/** A map with at most `maxSize` entries, in the order in which they were set. */
 export class BoundedMap<K, V> {
   readonly #maxSize: number
   readonly #entries = new Map<K, V>()

@@ -15,8 +15,8 @@ export interface StreamReader {
 }
 
 /**
- * Passes the data, the end and a premature close of a stream to a reader, even if the end or the close has already
- * happened.
+ * Reports the data, the end and the premature close of a stream to a reader, even if the stream has already ended or
+ * closed.
  */
 export function readStream(stream: Readable, { onData, onEnd, onBreak }: StreamReader): void {
   if (stream.readableEnded) onEnd()

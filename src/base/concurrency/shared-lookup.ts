@@ -1,5 +1,5 @@
 /**
- * Shares one lookup among many callers, each of whom needs a result that is no older than its call.
+ * Shares one lookup among many callers, each of which needs a result no older than its own call.
  *
  * A caller may share a lookup only if the lookup began after the call. Calls that arrive during a lookup share the next
  * lookup, which begins when the current one ends or takes too long.

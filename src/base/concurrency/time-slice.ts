@@ -10,8 +10,8 @@
  * Short work never yields, so short tasks keep their order. All long work in one turn of the event loop shares a time
  * budget of a few milliseconds. Suspended tasks that have worked for at most a few milliseconds resume first, so that
  * an ordinary request does not wait behind every expensive request. Other suspended tasks follow, and tasks that wait
- * for `roomInTurn` come last. Tasks of one kind resume in the order of suspension. Every turn resumes at least one task
- * of each kind, so that no task starves on a busy server.
+ * for `roomInTurn` come last. Tasks of one kind resume in the order in which they were suspended. Every turn resumes at
+ * least one task of each kind, so that no task starves on a busy server.
  */
 import { performance } from 'node:perf_hooks'
 
@@ -20,8 +20,8 @@ const clock = performance
 const { nodeTiming } = clock
 
 /**
- * Time budget of one event-loop turn in milliseconds. The usual budget is too short for clients to notice. It is longer
- * while a server starts.
+ * Time budget of one event-loop turn in milliseconds. The usual budget is too short for clients to notice. The budget
+ * is longer while a server starts.
  */
 const stretches = { usual: 2, starting: 25 }
 let stretchMs = stretches.usual
@@ -30,7 +30,7 @@ let stretchMs = stretches.usual
  * the budget at this interval.
  */
 const briefMs = 0.25
-/** Suspended tasks with at most this working time, in milliseconds, resume before longer ones. */
+/** Suspended tasks that have worked for at most this time, in milliseconds, resume before other tasks. */
 const shortTaskMs = 4
 /** Number of work units to count before reading the clock. */
 const unitsBetweenLooks = 2000
@@ -38,7 +38,7 @@ const unitsBetweenLooks = 2000
 /** Splits the work of one task, such as a request, into time slices. */
 export class TimeSlice {
   #since = clock.now()
-  /** How long the task had already worked when the current measurement began, in milliseconds. */
+  /** Time in milliseconds that the task had already worked when the current measurement began. */
   #workedMs = 0
   #units = 0
 
@@ -118,7 +118,7 @@ export function beginStart(): Disposable {
   }
 }
 
-/** The turn of the event loop in which the current measurement began, and the time of its start. */
+/** The event-loop turn in which the current measurement began, and the time at which the measurement began. */
 const stretch = { turn: -1, began: 0 }
 
 /** Returns the time at which long work was first detected in this turn of the event loop. */
@@ -156,7 +156,7 @@ class RestingWork {
     return this.#waiting.length
   }
 
-  /** Calls the function in a later turn of the event loop that still has time. */
+  /** Calls the function in a later event-loop turn, once a turn has time left in its budget. */
   rest(resume: () => void): void {
     if (!isResuming) {
       isResuming = true

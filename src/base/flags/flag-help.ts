@@ -1,6 +1,4 @@
-/**
- * Formats flags for `--help`, either as a table or in groups in which the help for each flag follows below its name.
- */
+/** Formats flags for `--help`, either as a table or in groups with the help for each flag below its name. */
 import { fillLines } from '../text/fill-lines.ts'
 import type { Flag, Flags } from './flags.ts'
 

@@ -1,7 +1,7 @@
 /**
  * Flag tables and their parser. A flag is written as `--name=value`, `--name value` or `--switch`. A flag with a
  * one-letter short form can also be written as `-n value` or `-nvalue`, and switches can be combined (`-Aw`). `--` ends
- * the flags. A repeated flag may occur more than once. For any other flag, the last value applies, so that a user can
+ * the flags. A repeatable flag may occur more than once. For any other flag, the last value applies, so that a user can
  * override a flag that is set in a shell alias. Invalid flags are reported before the program does anything else. The
  * error names the flag and, if the flag is misspelled, suggests the most similar flag.
  */
@@ -23,7 +23,7 @@ export interface Flag<T> {
   readonly default: string
   /** Parses one value. Throws UsageError if the value is invalid. */
   readonly read: (text: string) => T
-  /** Parses all values of a repeated flag, in order. */
+  /** Parses all values of a repeatable flag, in order. */
   readonly readAll?: (texts: readonly string[]) => T
   /** Whether the flag has no default. A flag without a default is undefined unless the user sets it. */
   readonly mayLack?: boolean
@@ -73,9 +73,9 @@ export function withBare<T>(flag: Flag<T>, bare: string): Flag<T> {
 }
 
 /**
- * Returns a flag that users know from other programs but that has no effect in this program. The flag accepts only the
- * value `accepted`, which describes the actual behavior, and rejects all other values with a reason. Without `value`,
- * the flag is a switch.
+ * Returns a flag that exists in other programs but has no effect in this program. The flag accepts only the value
+ * `accepted`, which describes the actual behavior, and rejects all other values with a reason. Without `value`, the
+ * flag is a switch.
  */
 export function refusedFlag(
   name: string,

@@ -1,9 +1,9 @@
-/** Reads this process's limit on open files. */
+/** Reads the limit on open files of this process. */
 import { readFileSync } from 'node:fs'
 
 /**
- * Returns the maximum number of open files. Returns undefined on operating systems other than Linux, which do not
- * report it.
+ * Returns the maximum number of open files, or undefined on operating systems other than Linux, which do not report the
+ * limit.
  */
 export function openFileLimit(): number | undefined {
   try {

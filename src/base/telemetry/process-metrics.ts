@@ -1,7 +1,8 @@
 /**
  * Metrics of the process: memory, CPU, open files, the event loop and garbage collection. Names, help texts and labels
  * are the same as in the prom-client package, because dashboards for Node.js expect them. Observing the event loop and
- * garbage collection has a constant cost, so it starts at the first scrape. Each thread has its own metrics.
+ * garbage collection has a constant cost, even without scrapes. Observation therefore starts at the first scrape. Each
+ * thread has its own metrics.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { constants, monitorEventLoopDelay, type PerformanceEntry, PerformanceObserver } from 'node:perf_hooks'

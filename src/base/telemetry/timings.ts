@@ -4,7 +4,7 @@
  */
 import { performance } from 'node:perf_hooks'
 
-/** A phase of a request that the server times. */
+/** A phase of a request whose duration the server measures. */
 export type PartName = 'authentication' | 'queue' | 'authorization' | 'body' | 'admission' | 'store' | 'client'
 
 /**

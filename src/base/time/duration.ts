@@ -1,4 +1,4 @@
-/** Parses durations in flags and queries, such as `1h30m`, `5m`, `1.5s`, `250ms` or `0`. */
+/** Parses durations such as `1h30m`, `5m`, `1.5s`, `250ms` or `0`, for flags and queries. */
 const units: { readonly [unit: string]: number } = {
   ns: 1e-6,
   us: 1e-3,

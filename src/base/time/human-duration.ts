@@ -4,7 +4,10 @@ const minute = 60 * second
 const hour = 60 * minute
 const day = 24 * hour
 
-/** Formats an age in milliseconds, such as `95s`, `4m20s`, `47m`, `3h5m`, `26h`, `2d3h`, `90d` or `3y20d`. */
+/**
+ * Formats an age that is given in milliseconds, for example as `95s`, `4m20s`, `47m`, `3h5m`, `26h`, `2d3h`, `90d` or
+ * `3y20d`.
+ */
 export function humanDuration(ms: number): string {
   if (ms < -second) return '<invalid>'
   const age = Math.max(ms, 0)
