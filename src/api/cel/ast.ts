@@ -36,7 +36,7 @@ export interface Call extends Common {
   readonly name: string
   readonly target: Node | undefined
   readonly args: readonly Node[]
-  /** The overloads that may apply to the call. The checker sets them. */
+  /** The overloads that may apply to the call. Set by the checker. */
   overloads?: readonly Overload[]
 }
 

@@ -13,7 +13,7 @@ export class BudgetExceeded extends Error {
   }
 }
 
-/** Number of steps between clock checks. This many steps take about a millisecond. */
+/** Number of steps between clock checks, which take about a millisecond. */
 const stepsBetweenLooks = 20_000
 /**
  * Maximum duration of an evaluation in microseconds. The clock is checked often, so an evaluation cannot block the

@@ -141,8 +141,8 @@ export function sizeOf(value: Value): number {
 /** Returns the size of the smaller of two values. For strings, avoids counting the characters of the longer one. */
 export function smallerSize(a: Value, b: Value): number {
   if (typeof a === 'string' && typeof b === 'string') {
-    // A code point has at most two code units, so a string that is at most half as long as another has no more code
-    // points.
+    // A code point has at most two code units, so a string with at most half as many code units as another does not
+    // have more code points.
     if (a.length * 2 <= b.length) return lengthOf(a)
     if (b.length * 2 <= a.length) return lengthOf(b)
   }

@@ -246,7 +246,7 @@ class Estimator {
   }
 }
 
-/** Returns the cost of sorting a list, excluding the cost of computing its keys. */
+/** Returns the cost of sorting a list, excluding the cost of computing the sort keys. */
 function sorted({ transform }: Fold, cost: number, count: Size): CostEstimate {
   const kind = transform?.type && resolve(transform.type).kind
   const sort = sortEstimate(count, kind === 'string' || kind === 'bytes' ? 'text' : 'other')

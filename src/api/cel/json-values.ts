@@ -149,7 +149,7 @@ class JsonFields extends JsonMap {
     return value === undefined ? undefined : this.part(key as string, value, field)
   }
 
-  /** A field whose value is null counts as absent, although rules can compare it with null. */
+  /** A field whose value is null is treated as absent, although rules can compare the field with null. */
   override has(key: Value): boolean {
     return (this.get(key) ?? null) !== null
   }

@@ -81,7 +81,7 @@ function stringAt(text: string, at: number, open: string): Read {
   if (!reading.isBytes) {
     return { token: { kind: 'string', text: isRaw ? body : readEscapes(body, reading), at }, end: next }
   }
-  // Decode the UTF-8 bytes as Latin-1, so that each character stands for one byte.
+  // Decode the UTF-8 bytes as Latin-1, so that each character represents one byte.
   const latin = Buffer.from(body).toString('latin1')
   const bytes = Buffer.from(isRaw ? latin : readEscapes(latin, reading), 'latin1')
   return { token: { kind: 'bytes', bytes, text: text.slice(at, next), at }, end: next }
@@ -123,8 +123,8 @@ interface Reading {
 }
 
 /**
- * Decodes escapes. An `\x` or octal escape stands for one byte in a bytes literal, and for a code point in a string.
- * The body of a bytes literal must therefore be passed as Latin-1.
+ * Decodes escapes. An `\x` or octal escape represents one byte in a bytes literal and one code point in a string. The
+ * body of a bytes literal must therefore be passed as Latin-1.
  */
 function readEscapes(body: string, reading: Reading): string {
   if (!body.includes('\\')) return body

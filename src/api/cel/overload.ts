@@ -53,8 +53,8 @@ export interface Overload extends Costs {
   /** Creates a new signature for each call, because matching the arguments of a call binds the type parameters. */
   readonly signature: () => Signature
   /**
-   * Returns the type kinds of the parameters. If argument types are unknown, they determine which overload is selected
-   * at run time.
+   * Returns the kinds of the parameter types. If argument types are unknown, these kinds determine which overload is
+   * selected at run time.
    */
   readonly kinds: () => readonly CelType['kind'][]
   readonly call: Implementation

@@ -91,7 +91,7 @@ export function* compileRule(text: string, environment: Environment): Generator<
   return { outcome: 'program', program: { used, maxCost, type, run, evaluate } }
 }
 
-/** The type of a valid expression, or its errors. */
+/** The type of an expression if it is valid, or its errors otherwise. */
 export type CheckedText =
   | { readonly outcome: 'type'; readonly type: CelType }
   | { readonly outcome: 'invalid'; readonly why: string }

@@ -56,7 +56,7 @@ export function typeName(value: Value): string {
   return Array.isArray(value) ? '[]interface {}' : 'map[string]interface {}'
 }
 
-/** Whether a value counts as true in a condition. Missing, false, zero and empty values do not. */
+/** Whether a value counts as true in a condition. Missing, false, zero and empty values count as false. */
 export function isTrue(value: Value): boolean {
   if (value === null || value === undefined) return false
   if (Array.isArray(value)) return value.length > 0

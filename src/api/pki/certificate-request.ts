@@ -119,7 +119,7 @@ function isSignedBy({ hash, pss }: Scheme, key: KeyObject, signed: Buffer, signa
 
 interface Scheme {
   readonly keyType: 'rsa' | 'ec' | 'ed25519'
-  /** Hash algorithm, or null if the signature scheme includes its own, such as Ed25519. */
+  /** Hash algorithm, or null for signature schemes that include their own hash, such as Ed25519. */
   readonly hash: string | null
   readonly pss?: boolean
 }

@@ -95,7 +95,7 @@ export function addressOf(bytes: Buffer): string {
   return canonicalIp(groups.join(':'))
 }
 
-// Returns the bytes of an IPv6 address in canonical form. In the address, `::` stands for as many zero groups as are
+// Returns the bytes of an IPv6 address in canonical form. In the address, `::` replaces the zero groups that are
 // missing from the total of eight.
 function bytesOf(address: string): Buffer {
   if (!address.includes(':')) return Buffer.from(address.split('.').map(Number))

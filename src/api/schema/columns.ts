@@ -1,11 +1,11 @@
-/** Defines table columns, which `kubectl get` prints. */
+/** Defines the table columns that `kubectl get` prints. */
 import { humanDuration } from '../../base/time/human-duration.ts'
 import type { Json } from '../json/json.ts'
 import type { ApiObject } from '../model/object.ts'
 import type { Vendor } from '../model/vendor.ts'
 import type { Availability } from '../versions/availability.ts'
 
-/** A column of the table for a kind, as `kubectl get` prints it. */
+/** A column in the table that `kubectl get` prints for a kind. */
 export interface Column<T = ApiObject> extends Availability {
   readonly name: string
   readonly type: 'string' | 'integer' | 'number' | 'boolean' | 'date'

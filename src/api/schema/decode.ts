@@ -316,7 +316,7 @@ function isZero(value: Json): boolean {
   return Array.isArray(value) ? value.length === 0 : !hasKeys(value)
 }
 
-/** Whether an object has any key. Faster than `Object.keys`, which allocates an array. */
+/** Whether an object has any keys. Faster than `Object.keys`, which allocates an array. */
 function hasKeys(object: JsonObject): boolean {
   for (const _ in object) return true
   return false

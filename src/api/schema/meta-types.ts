@@ -14,7 +14,7 @@ export const listMeta = s.object(
     continue: field(3, s.string(), { doc: 'Token for requesting the next page. Empty on the last page.' }),
     remainingItemCount: field(4, s.int64(), {
       zeroValue: 'keep',
-      doc: 'Number of items after this page. Unset on the last page and for lists with selectors.',
+      doc: 'Number of items that remain after this page. Unset on the last page and for lists with selectors.',
     }),
   },
   { name: 'meta.v1.ListMeta', doc: 'Metadata of a list.' },
@@ -134,7 +134,7 @@ export const watchEvent = s.object(
     }),
     object: field(2, rawExtension, {
       required: true,
-      doc: 'Object after the change, or its last state if it was deleted. A Status if the type is `ERROR`, and an object with only a resource version if it is `BOOKMARK`.',
+      doc: 'Object after the change, or its last state if it was deleted. A Status if the type is `ERROR`, and an object with only a resource version if the type is `BOOKMARK`.',
     }),
   },
   { name: 'meta.v1.WatchEvent', doc: 'A watch event.' },

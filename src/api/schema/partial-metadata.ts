@@ -1,6 +1,6 @@
 /**
- * Objects that contain only metadata, and lists of them. They are representations of any kind (`as=` in a media type)
- * and are not published. In Protobuf, v1beta1 lists use different field numbers.
+ * Metadata-only objects, and lists of such objects. They can represent objects of any kind (`as=` in a media type) and
+ * are not published. In Protobuf, v1beta1 lists use different field numbers.
  */
 import { listMeta } from './meta-types.ts'
 import { objectMeta } from './object-meta.ts'

@@ -72,7 +72,7 @@ interface Typed<T> {
   readonly nullable?: boolean
   /** The replacement for nulls in lists and maps of user-defined schemas. */
   readonly ifNull?: Json
-  /** Whether values of other types are also valid. They are preserved unchanged. */
+  /** Whether values of other types are also valid. Such values are preserved unchanged. */
   readonly anyType?: boolean
   /** Returns the errors for a value of the wrong type in a user-defined schema. The list may be empty. */
   misfit?(value: Json, path: FieldPath, context: RuleContext): FieldError[]
@@ -139,7 +139,10 @@ export interface AnySchema<T = unknown> extends Typed<T>, NamedType {
   readonly untyped?: boolean
   /** Whether to keep the members of objects in the order in which the client sent them. */
   readonly asSent?: boolean
-  /** Published fields of a value that is otherwise stored as sent. They also define its Protobuf message. */
+  /**
+   * Published fields of a value that is otherwise stored as sent. The fields also define the Protobuf message of the
+   * value.
+   */
   readonly described?: (vendor: Vendor) => ObjectSchema
   /** Whether the described fields differ between versions. */
   readonly versioned?: boolean

@@ -1,4 +1,7 @@
-/** Tables of objects for display: a representation of any kind (`as=Table` in a media type) that is not published. */
+/**
+ * Tables of objects for display. They can represent objects of any kind (`as=Table` in a media type) and are not
+ * published.
+ */
 import { listMeta } from './meta-types.ts'
 import { field, type ObjectSchema, type Schema, s } from './schema.ts'
 import { typeMeta } from './type-meta.ts'

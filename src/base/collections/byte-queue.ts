@@ -10,8 +10,8 @@
  */
 const minKeptBytes = 2048
 /**
- * Maximum size in bytes of a copy from Node's buffer pool. Such a copy costs a third of a separate allocation. Most
- * bodies are a single chunk smaller than this.
+ * Maximum size in bytes of a copy that is allocated from Node's buffer pool. Such a copy costs a third of a separate
+ * allocation. Most bodies are a single chunk that is smaller than this limit.
  */
 const maxPooledBytes = 4096
 const minTailBytes = 256

@@ -1,4 +1,7 @@
-/** A binary min-heap. The heap does not remove outdated values. Its owner skips them when they reach the top. */
+/**
+ * A binary min-heap. The heap does not remove outdated values. The owner of the heap skips such values when they reach
+ * the top.
+ */
 export class Heap<T> {
   readonly #isBefore: (a: T, b: T) => boolean
   readonly #values: T[] = []

@@ -2,7 +2,8 @@
 import { getPriority, setPriority } from 'node:os'
 
 /**
- * The nice(1) value of background threads. On a busy core, such a thread gets about a tenth of another thread's share.
+ * The nice(1) value of background threads. On a busy core, such a thread receives about a tenth of another thread's
+ * share of CPU time.
  */
 const niceness = 10
 const maxNiceness = 19

@@ -232,7 +232,7 @@ export function runToCompletion<T>(work: Sliced<T>): T {
   for (;;) {
     const step = work.next()
     if (step.done) return step.value
-    if (step.value instanceof Promise) throw new TypeError('cannot run a task synchronously if it has to wait')
+    if (step.value instanceof Promise) throw new TypeError('cannot run a task synchronously because it has to wait')
   }
 }
 

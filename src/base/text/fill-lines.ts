@@ -1,4 +1,6 @@
-/** Wraps words into lines of at most `width` characters. A longer word gets a separate line. */
+/**
+ * Wraps words into lines of at most `width` characters. A word that is longer than a line is placed on a separate line.
+ */
 export function fillLines(text: string, width: number): string[] {
   const lines: string[] = []
   for (const word of text.split(' ')) {

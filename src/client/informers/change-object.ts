@@ -13,8 +13,9 @@ const backoff = { firstMs: 2, longestMs: 200 }
 const never = new AbortController().signal
 
 /**
- * Updates an object that others may change at the same time. `change` gets the latest state and returns the new one, or
- * undefined to leave the object unchanged. Retries on conflicts, and throws the conflict error after too many attempts.
+ * Updates an object that others may change at the same time. `change` receives the latest state and returns the new
+ * state, or undefined to leave the object unchanged. Retries on conflicts, and throws the conflict error after too many
+ * attempts.
  */
 export async function changeObject<T extends ObjectBase = ApiObject>(
   client: Client,

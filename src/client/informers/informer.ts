@@ -25,8 +25,8 @@ export type ChangeHandler<T> = (change: ObjectChange<T>) => void
 export type InformerOptions = ReflectorOptions
 
 /**
- * Maximum time in milliseconds for which applying a list may block other tasks. A TimeSlice is not used because it does
- * not work in browsers.
+ * Maximum time in milliseconds that applying a list may block other tasks. A TimeSlice is not used because it does not
+ * work in browsers.
  */
 const stretchMs = 4
 /** Number of changes to apply before checking the time again. */
@@ -87,8 +87,8 @@ export class Informer<T extends ObjectBase = ApiObject> {
   }
 
   /**
-   * Returns the functions that the reflector calls. A list is first collected and then, when it is complete, applied
-   * with deletions before other changes.
+   * Returns the functions that the reflector calls. A list is applied only when it is complete, with deletions before
+   * other changes.
    */
   #sink(): ReflectorSink<T> {
     let pendingList: Map<string, T> | undefined

@@ -3,10 +3,11 @@
  * the leader does not renew the Lease in time, it loses the Lease and another program acquires it.
  *
  * Each program uses its own monotonic clock to decide whether a Lease has expired. The decision depends on how long the
- * program has observed no change to the Lease, never on the times in the Lease. A leader that could not renew for
- * `renewDeadlineMs` stops immediately, before another program may start. `mayGoOn` is checked before every request that
- * the work sends, so a process that is suspended until its Lease has expired sends nothing when it resumes. A request
- * that is already in transit may still arrive, so work that must not happen twice needs preconditions on its writes.
+ * program has observed no change to the Lease, never on the times in the Lease. A leader that has failed to renew the
+ * Lease for `renewDeadlineMs` stops immediately, before another program may start. `mayGoOn` is checked before every
+ * request that the work sends, so a process that is suspended until its Lease has expired sends nothing when it
+ * resumes. A request that is already in transit may still arrive, so work that must not happen twice needs
+ * preconditions on its writes.
  */
 
 import type { Lease } from '../../api/kinds/coordination/lease.ts'
@@ -42,7 +43,7 @@ const defaults = {
   timing: { leaseDurationMs: 15_000, renewDeadlineMs: 10_000, retryPeriodMs: 2_000 },
 }
 
-/** How long the phases of a leader election last, in milliseconds. */
+/** The timing of a leader election, in milliseconds. */
 export interface ElectionTiming {
   /** How long other candidates must have observed an unchanged Lease before they acquire it. */
   readonly leaseDurationMs: number
@@ -60,7 +61,7 @@ export interface Term {
   mayGoOn(): boolean
 }
 
-/** Returns the error in the timing, or undefined if the timing is valid. */
+/** Returns an error message if the timing is invalid, or undefined if it is valid. */
 export function timingFault({ leaseDurationMs, renewDeadlineMs, retryPeriodMs }: ElectionTiming): string | undefined {
   if (leaseDurationMs <= renewDeadlineMs) return 'the lease duration must be longer than the renew deadline'
   if (renewDeadlineMs <= retryPeriodMs * 1.2) return 'the renew deadline must be longer than 1.2 times the retry period'
@@ -84,8 +85,8 @@ export async function leadOnce(
   signal.addEventListener('abort', end)
   if (signal.aborted) end()
   const term = { signal: over.signal, mayGoOn: () => !over.signal.aborted && candidate.isCurrent() }
-  // The term also ends if the work ends on its own. If the work failed, its error is thrown later, after the renewal
-  // has stopped.
+  // The term also ends if the work ends first. If the work failed, its error is thrown later, after the renewal has
+  // stopped.
   const working = work(term).finally(end)
   working.catch(() => {})
   await candidate.renewUntil(over.signal)
@@ -238,8 +239,8 @@ class Candidate {
   }
 
   /**
-   * Returns the time at which another candidate's Lease expires because it has not changed for the duration in its
-   * spec.
+   * Returns the time at which another candidate's Lease expires if it does not change. The spec contains the lease
+   * duration.
    */
   #endOf({ spec }: Lease): number {
     const seconds = spec?.leaseDurationSeconds

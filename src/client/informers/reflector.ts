@@ -41,7 +41,7 @@ export interface ReflectorOptions {
   readonly selection?: Selection
   /** Called for every failure. The reflector recovers automatically. */
   readonly onError: (error: unknown) => void
-  /** Called whenever a watch has been opened, which means that earlier failures are resolved. */
+  /** Called whenever a watch has been opened. Earlier failures are then resolved. */
   readonly onFollowing?: () => void
   readonly backoff?: Backoff
   /**
@@ -55,8 +55,8 @@ export interface ReflectorOptions {
    */
   readonly streamingLists?: boolean
   /**
-   * Fields to request in lists, such as `metadata,spec.nodeName`, if the caller uses no other fields. Only `orch`
-   * supports this option. Events always contain whole objects.
+   * Fields to request in lists, such as `metadata,spec.nodeName`. To be set only if the caller uses no other fields.
+   * Only `orch` supports this option. Events always contain whole objects.
    */
   readonly fields?: string
   /** Media types to request for lists and for events, instead of those for whole objects. See `metadata-form.ts`. */

@@ -8,7 +8,7 @@ import { profileNames, type Vendor, vendorOf } from '../../api/model/vendor.ts'
 import type { Kind } from '../../api/schema/kind.ts'
 import type { ObjectSchema } from '../../api/schema/schema.ts'
 
-/** The parts of a kind's definition that its Protobuf encoding depends on. */
+/** The parts of a kind's definition that determine its Protobuf encoding. */
 export type WireKind = Pick<Kind, 'group' | 'version' | 'kind' | 'schema'>
 
 /** All parts of all schemas, without duplicates. Parts refer to other parts by index, as `{ $: index }`. */

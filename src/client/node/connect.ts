@@ -22,7 +22,7 @@ export interface ConnectOptions extends ClientChoice {
   readonly context?: string
   /** URL of the server, such as https://127.0.0.1:6443. With this option alone, no kubeconfig is read. */
   readonly server?: string
-  /** CA certificates in PEM format that verify the server. */
+  /** CA certificates for verifying the server, in PEM format. */
   readonly authority?: string
   /** Whether to skip verification of the server's certificate. Intended only for experiments. */
   readonly insecure?: boolean

@@ -12,7 +12,7 @@ export interface DialOptions {
    * URL of the server, such as https://127.0.0.1:6443. An http URL is not secure and must not be used with credentials.
    */
   readonly server: string
-  /** CA certificates in PEM format that verify the server. Defaults to the well-known CAs. */
+  /** CA certificates for verifying the server, in PEM format. Defaults to the well-known CAs. */
   readonly authority?: string
   /** Whether to skip verification of the server's certificate. */
   readonly insecure?: boolean

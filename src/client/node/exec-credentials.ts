@@ -150,8 +150,8 @@ async function runPlugin(plugin: ExecPlugin, { env, interactive, timeoutMs, sign
 }
 
 /**
- * Throws an error if the program is not installed, as is often the case for new users. The kubeconfig may contain an
- * install hint for the message.
+ * Throws an error if the program is not installed, which is common for new users. The kubeconfig may contain an install
+ * hint for the message.
  */
 async function throwIfMissing(plugin: ExecPlugin, path: string): Promise<void> {
   for (const file of candidatesOf(plugin.command, path)) {

@@ -33,7 +33,7 @@ const interactiveModes = ['Never', 'IfAvailable', 'Always'] as const
 const versions = ['v1', 'v1beta1']
 const profileNames: readonly ProfileName[] = ['orch', 'kubernetes']
 
-/** Reads the plugin entry. Throws an error before anything runs if the plugin could never work. */
+/** Reads the plugin entry. Throws an error if the entry is invalid, so that no unusable plugin is run. */
 export function execPluginOf(exec: Entry): ExecPlugin {
   const { apiVersion, version, infoVariable } = interfaceOf(exec)
   return {

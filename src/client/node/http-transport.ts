@@ -138,8 +138,7 @@ export class HttpTransport {
 }
 
 /**
- * All connections that use the same client certificate. Once the first connection is open, it is known whether they use
- * HTTP/2.
+ * All connections that use the same client certificate. The first connection determines whether all of them use HTTP/2.
  */
 class Line {
   readonly #certificate: ClientCertificate | undefined

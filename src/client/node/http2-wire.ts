@@ -65,7 +65,7 @@ export class Http2Wire implements Wire {
   #connection(): Connection {
     for (const connection of this.#connections) if (connection.hasRoom) return connection
     if (this.#connections.size >= maxConnections)
-      throw new TransportError(`more than ${maxConnections * maxStreams} concurrent requests`)
+      throw new TransportError(`too many concurrent requests: the limit is ${maxConnections * maxStreams}`)
     return this.#add(this.#options.dial())
   }
 
@@ -137,7 +137,7 @@ class Connection {
   destroy(): void {
     this.#isDraining = true
     this.#destroyed = true
-    // Pass an error, because otherwise interrupted responses would look complete.
+    // Pass an error. Without one, interrupted responses would look complete.
     this.#session?.destroy(new Error('the connection was closed'))
   }
 

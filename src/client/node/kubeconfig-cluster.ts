@@ -54,7 +54,7 @@ export function toldToPlugins(cluster: Entry, options: HttpTransportOptions): Js
   }
 }
 
-/** Returns the data for credential plugins in the `extensions` of the cluster entry. */
+/** Returns the data for credential plugins from the `extensions` of the cluster entry. */
 function pluginConfig(cluster: Entry): Json | undefined {
   const extensions = optional(cluster, 'extensions') ?? []
   if (!Array.isArray(extensions)) throw fault(cluster, 'extensions', 'is not a list')

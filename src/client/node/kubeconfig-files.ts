@@ -10,7 +10,7 @@ export class ConfigError extends Error {
   override readonly name = 'ConfigError'
 }
 
-/** The error if there is no kubeconfig. Commands that need no server can ignore the error. */
+/** Thrown if there is no kubeconfig. Commands that need no server can ignore this error. */
 export class MissingConfigError extends ConfigError {}
 
 export interface ProcessEnvironment {

@@ -9,7 +9,7 @@ export interface AdminConfig {
   readonly user?: string
   /** URL of the server, such as https://127.0.0.1:6443. */
   readonly server: string
-  /** CA certificate in PEM format that verifies the server. */
+  /** CA certificate for verifying the server, in PEM format. */
   readonly authority: string
   /** Client certificate and key in PEM format. */
   readonly certificate: string

@@ -20,10 +20,10 @@ export interface ConfigChoice {
   readonly parse: ConfigParser
   /** Name of the context. Defaults to the current context. */
   readonly context?: string | undefined
-  /** Cluster or user to use instead of the cluster or user of the context. */
+  /** Cluster and user that override those of the context. */
   readonly clusterName?: string | undefined
   readonly userName?: string | undefined
-  /** Server to use instead of the context's server. */
+  /** Server that overrides the server of the context. */
   readonly server?: string | undefined
   /** Whether to allow a server without TLS, such as `orchctl proxy`. No credentials are sent to such a server. */
   readonly plain?: boolean
@@ -105,7 +105,10 @@ const credentialFields = [
   'auth-provider',
 ]
 
-/** Returns the entry with the overriding fields set. Its other paths remain relative to the directory of its file. */
+/**
+ * Returns the entry with the overriding fields set. All other paths in the entry remain relative to the directory of
+ * the entry's file.
+ */
 function overridden(entry: Entry, choice: ConfigChoice, sort: 'cluster' | 'user'): Entry {
   const overrides = choice[sort] ?? {}
   const names = Object.keys(overrides)

@@ -12,7 +12,7 @@ import { changeEntry } from './kubeconfig-edit.ts'
 import { ConfigError } from './kubeconfig-files.ts'
 import type { OidcUser } from './oidc-user.ts'
 
-/** How long before its expiry a token is renewed, in milliseconds, so that it does not expire in transit. */
+/** Tokens are renewed this long before they expire, in milliseconds, so that no token expires in transit. */
 const earlyMs = 10_000
 
 interface Tokens {
@@ -113,8 +113,8 @@ async function tokenEndpoint({ issuer }: OidcUser, connections: UrlConnections):
 }
 
 /**
- * Returns the value of the Authorization header. Both parts are form-encoded before they are joined, as RFC 6749,
- * section 2.3.1 requires.
+ * Returns the value of the Authorization header. The client ID and the client secret are form-encoded before they are
+ * joined, as required by section 2.3.1 of RFC 6749.
  */
 function clientOf({ clientId, clientSecret = '' }: OidcUser): string {
   const pair = [clientId, clientSecret].map((part) => encodeURIComponent(part).replaceAll('%20', '+')).join(':')

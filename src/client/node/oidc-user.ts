@@ -11,7 +11,7 @@ export interface OidcUser {
   readonly clientSecret: string | undefined
   readonly idToken: string | undefined
   readonly refreshToken: string | undefined
-  /** CA certificates in PEM format that verify the provider. Defaults to the well-known CAs. */
+  /** CA certificates for verifying the provider, in PEM format. Defaults to the well-known CAs. */
   readonly authority: string | undefined
 }
 

@@ -25,7 +25,7 @@ export interface UpgradedConnection {
   readonly headers: { readonly [name: string]: string | undefined }
 }
 
-/** The error if the server sent a response instead of upgrading. */
+/** Thrown if the server sent a response instead of upgrading the connection. */
 export class UpgradeRefused extends TransportError {
   readonly status: number
   readonly body: Buffer

@@ -1,8 +1,8 @@
 /**
- * Logs the error responses that a loop receives when the server rejects a write because of the object, such as a Pod
- * that exceeds a quota, or when the server cannot read a stored object. The message of the server explains such an
- * error, so the log contains one line per key, without a stack, until the step succeeds. The loops also report rejected
- * writes as Events of the object.
+ * Logs the error responses that a loop receives in two cases: the server rejects a write because of the object, for
+ * example because a Pod would exceed a quota, or the server cannot read a stored object. The message of the server
+ * explains such an error, so the log contains one line per key, without a stack, until the step succeeds. The loops
+ * also report rejected writes as Events for the object.
  */
 
 import { ApiError } from '../../api/model/api-error.ts'

@@ -1,8 +1,8 @@
 /**
  * A queue of keys to process. A key is queued at most once and is never processed concurrently. If a key is added while
  * it is being processed, it is processed again afterwards. Failed or unfinished work is retried with a growing backoff,
- * which the first success resets. At most `concurrency` keys are active, and an optional `rate` limits how fast they
- * start.
+ * which the first success resets. At most `concurrency` keys are active, and an optional `rate` limits how many keys
+ * per second are started.
  *
  * The size of the queue is bounded by the number of keys, each of which stands for an object in the store.
  */
@@ -17,9 +17,9 @@ export type StepOutcome = 'done' | 'later' | { readonly afterMs: number }
 export interface QueueSeries {
   readonly adds: { value: number }
   readonly retries: { value: number }
-  /** How long keys waited, in seconds. */
+  /** The time that keys waited in the queue, in seconds. */
   readonly waiting: { observe(seconds: number): void }
-  /** How long it took to process each key, in seconds. */
+  /** The time that it took to process each key, in seconds. */
   readonly working: { observe(seconds: number): void }
 }
 
@@ -150,7 +150,7 @@ export class WorkQueue {
     }
   }
 
-  /** Whether the rate limit allows another key to start. If not, schedules another check. */
+  /** Whether the rate limit allows the processing of another key to start. If not, schedules another check. */
   #mayBegin(): boolean {
     if (this.#refill !== undefined) return false
     const waitMs = this.#bucket?.take() ?? 0

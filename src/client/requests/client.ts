@@ -2,8 +2,8 @@
  * The client implements the API verbs on a resource type over any transport. It runs in Node.js and in browsers.
  *
  * An error response is thrown as a StatusError, and a missing response as a TransportError. The client does not retry,
- * with two exceptions: it restarts a list whose pages have expired, and resumes a broken watch. `retries.ts` is a
- * transport that retries when the server requests it.
+ * with two exceptions: it restarts a list whose pages have expired, and resumes a broken watch. The transport in
+ * `retries.ts` retries requests when the server asks for a retry.
  */
 
 import { stringifyJson } from '../../api/json/portable-json.ts'

@@ -1,8 +1,8 @@
 /** Extracts the rejected action from the message of a 403 response. */
 
 /**
- * The action that a server did not allow. The action is on a resource, or on a path if `path` is set. Unknown members
- * are ''.
+ * The action that a server did not allow. The action is on a resource, or on a path if `path` is set. Members that are
+ * unknown are empty.
  */
 export interface RefusedAction {
   readonly user: string

@@ -74,7 +74,7 @@ export function typed<T extends ObjectBase>(
   { group, version, kind, subresource }: ResourceType<T>,
   draft: Draft<T>,
 ): T {
-  // Do not add the kind for a subresource, because its body may be of another kind and group.
+  // Do not add the kind if the body is for a subresource, because such a body may be of another kind and group.
   if (kind === undefined || subresource !== undefined) return draft as unknown as T
   return { apiVersion: group === '' ? version : `${group}/${version}`, kind, ...draft } as unknown as T
 }

@@ -48,7 +48,7 @@ export async function* follow<T extends ObjectBase = ApiObject>(
       onError(error)
       failures++
     }
-    // Pause even if the server ended the watch properly, because it may do so every time.
+    // Pause even if the server ended the watch properly, because the server may end every watch immediately.
     await pause(backoffMs(backoff, Math.max(failures, 1)), signal)
     signal.throwIfAborted()
   }

@@ -1,7 +1,7 @@
 /**
- * A transport that retries when the server requests it. It retries after responses with `Retry-After` and status 429 or
- * 503, which mean that the server has not executed the request. It also retries reads that failed with another 5xx
- * status. The client's timeout applies to all attempts together.
+ * A transport that retries requests when the server asks for a retry. The transport retries after responses with
+ * `Retry-After` and status 429 or 503, which mean that the server has not executed the request. It also retries reads
+ * that failed with another 5xx status. The client's timeout applies to all attempts together.
  */
 import { pause } from '../../base/concurrency/abort.ts'
 import type { Transport, TransportRequest, TransportResponse } from './transport.ts'
@@ -10,7 +10,7 @@ const maxRepeats = 10
 /** Maximum delay in seconds. If the server requests a longer delay, the response is treated as an error. */
 const maxPauseSeconds = 60
 
-/** Wraps a transport so that requests are retried when the server requests it. */
+/** Wraps a transport so that requests are retried when the server asks for a retry. */
 export function withRetries(send: Transport): Transport {
   return async (request) => {
     for (let repeats = 0; ; repeats++) {

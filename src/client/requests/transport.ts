@@ -21,7 +21,7 @@ export interface TransportResponse {
   readonly status: number
   /** Headers with lower-case names. Repeated headers are joined by commas. */
   readonly headers: { readonly [name: string]: string }
-  /** The response body. Always start reading the body, because otherwise the connection stays in use. */
+  /** The response body. The caller must always start reading the body. Otherwise, the connection stays in use. */
   readonly body: AsyncIterable<Uint8Array>
 }
 
@@ -29,7 +29,7 @@ export interface TransportResponse {
 export type Transport = (request: TransportRequest) => Promise<TransportResponse>
 
 /**
- * The error if the response to a request is missing or incomplete. The server may or may not have executed the request.
+ * The error for a request whose response is missing or incomplete. The server may or may not have executed the request.
  */
 export class TransportError extends Error {
   override readonly name = 'TransportError'

@@ -31,7 +31,7 @@ export interface WatchOptions extends Selection, CallOptions {
   readonly bookmarks?: boolean
   /**
    * Whether the watch starts with an ADDED event for each existing object and then a bookmark with `endsInitialEvents`.
-   * Requires `bookmarks`. Servers that do not support this reject the watch.
+   * Requires `bookmarks`. Servers without support for this option reject the watch.
    */
   readonly sendInitialEvents?: boolean
   /** Duration of the watch in seconds. The server ends the watch after this time. */

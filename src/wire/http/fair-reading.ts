@@ -1,5 +1,5 @@
 /**
- * Limits how much of each connection is read in one turn of the event loop.
+ * Limits how much data is read from each connection in one turn of the event loop.
  *
  * Time: while the client keeps sending, libuv reads a socket up to 32 times in a row, which can amount to 2 MiB. All
  * other connections would have to wait. The limit per turn therefore applies to each connection, and to all connections
@@ -15,7 +15,7 @@ import { ReadingTurns } from './reading-turns.ts'
 
 /** Maximum number of bytes that one connection delivers per turn of the event loop. */
 const maxBytesPerTurn = 64 * 1024
-/** Cost of delivering one chunk, expressed in bytes. A small TLS record costs far more than its bytes suggest. */
+/** Cost of delivering one chunk, expressed in bytes. A small TLS record costs far more than its size suggests. */
 const bytesPerChunk = 128
 /** Estimated time in milliseconds to decrypt one TLS record and pass it to the stream. */
 const msPerChunk = 0.002
@@ -34,10 +34,7 @@ export function readFairly(socket: Socket, clientOf: () => string | undefined = 
   socket.read = (size) => reader.take(size)
 }
 
-/**
- * Sits between a socket and its native stream. It stops the native stream from reading by returning false from
- * `receive`.
- */
+/** A layer between a socket and its native stream. To stop the native stream from reading, `receive` returns false. */
 class FairReader {
   readonly #socket: Socket
   readonly #clientOf: () => string | undefined
@@ -54,7 +51,7 @@ class FairReader {
   #spentMs = 0
   #previousMs = 0
   #isStopped = false
-  /** Whether the socket has asked for data that it has not received yet. It asks only once. */
+  /** Whether the socket has requested data that has not been delivered yet. The socket requests data only once. */
   #isAwaited = false
   /** Whether the connection ended while it was paused. The end of the stream is delivered after the waiting data. */
   #isEnding = false

@@ -1,7 +1,7 @@
 /**
- * Detects requests from web pages of other origins by the headers `Origin` and `Sec-Fetch-Site`, which browsers add and
- * web pages cannot set. A browser attaches client certificates, and the credentials of a local proxy, to the requests
- * of every page, so only these headers show which page sent a request.
+ * Uses the headers `Origin` and `Sec-Fetch-Site`, which browsers add and web pages cannot set, to detect requests from
+ * web pages of other origins. A browser attaches client certificates, and the credentials of a local proxy, to the
+ * requests of every page, so only these headers show which page sent a request.
  *
  * Most other programs send neither header, but some WebSocket libraries send an arbitrary `Origin`. Those programs are
  * recognized by a `User-Agent` that no browser sends and that a web page cannot set without a preflight request. A
@@ -19,7 +19,9 @@ export interface PageRequest {
   readonly valuesOf: (name: string) => readonly string[]
 }
 
-/** Returns the origin that a `Host` header denotes. Without a header, returns '', which no page has as its origin. */
+/**
+ * Returns the origin that a `Host` header denotes. Without a header, returns '', which is not the origin of any page.
+ */
 export function originOf(scheme: 'http' | 'https', host: string): string {
   if (host === '') return ''
   const defaultPort = scheme === 'http' ? /:80$/ : /:443$/

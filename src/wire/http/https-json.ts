@@ -30,8 +30,8 @@ export class BadAnswer extends Error {
 }
 
 /**
- * The error if no connection was free, or if a limit of this server prevented a new connection. The other server is not
- * at fault.
+ * Thrown if no connection was free, or if a limit of this server prevented a new connection. The other server is not at
+ * fault.
  */
 export class NoFreeConnection extends Error {
   override readonly name = 'NoFreeConnection'

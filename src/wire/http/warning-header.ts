@@ -1,7 +1,7 @@
 /**
  * Formats the value of a `Warning` header as `299 - "text"`. The text is UTF-8, as in kube-apiserver. Control
  * characters and unpaired surrogates, which headers must not contain, are replaced with `?`. A long message is
- * truncated between two characters.
+ * truncated at a character boundary.
  */
 
 /**
@@ -9,7 +9,7 @@
  * per byte, because that is how Node writes headers.
  */
 export function warningHeader(text: string, maxBytes: number): string {
-  // Cut a long text first, because every character takes at least one byte.
+  // Characters beyond `maxBytes` would be dropped anyway, because every character takes at least one byte.
   const printable = text.slice(0, maxBytes + 1).replaceAll(/\p{Cc}|\p{Cs}/gu, '?')
   const bytes = Buffer.from(printable, 'utf8')
   const cut = bytes.subarray(0, lengthOfWholeCharacters(bytes, maxBytes)).toString('latin1')

@@ -59,7 +59,7 @@ export class Http2Stream {
   #onSent: (() => void)[] | undefined
   #isDropped = false
 
-  /** Resolves when nothing is queued anymore, because everything was sent or dropped. */
+  /** Resolves when the queue is empty, because everything was sent or dropped. */
   whenSent(): Promise<void> {
     if (this.unsent === 0 || this.#isDropped) return Promise.resolve()
     return new Promise((resolve) => {
@@ -204,7 +204,7 @@ export abstract class Http2Connection<S extends Http2Stream> {
     stream.drop()
   }
 
-  /** Sends an encoded header block. If the stream has no body, the headers also end it. */
+  /** Sends an encoded header block. If the stream has no body, the headers also end the stream. */
   protected sendHeaders(stream: S, block: Buffer): void {
     const ends = stream.isEnding ? flags.endStream : 0
     for (let at = 0, type: number = frameTypes.headers; at < block.length; at += maxFrameBytes) {
@@ -282,7 +282,7 @@ export abstract class Http2Connection<S extends Http2Stream> {
       if (sentBytes > 0) stream.sent(sentBytes)
       if (sentBytes < next.length || stream.unsent === 0) break
     }
-    // If data is left, the stream goes to the end of the queue.
+    // If data is left, the stream moves to the end of the queue.
     this.#blocked.delete(stream)
     if (stream.isEnded) this.onEnded(stream)
     else if (stream.isEnding || stream.unsent > 0) this.#blocked.add(stream)

@@ -45,7 +45,10 @@ function codes(): Codes[] {
   })
 }
 
-/** Returns a table for decoding eight bits at once. An entry is 0 if the code that starts with these bits is longer. */
+/**
+ * Returns a table for decoding eight bits at once. An entry is 0 if the code that starts with these bits is longer than
+ * eight bits.
+ */
 function shortCodes(): Uint16Array {
   const table = new Uint16Array(2 ** usual)
   for (let length = 1; length <= usual; length++) {

@@ -59,7 +59,7 @@ export class Outgoing {
     this.#partBytes = 0
     this.#piece = undefined
     if (bytes.length === 0 || !this.#socket.writable) return
-    // If the peer reads slowly, send a copy, so that a mostly empty pooled buffer is not kept waiting.
+    // If the peer reads slowly, send a copy, so that the pending write does not occupy a mostly empty pooled buffer.
     const isCopied = piece !== undefined && this.unsent > bytes.length && 2 * bytes.length < pieceBytes
     this.#write(isCopied ? copyOf(bytes) : bytes, isCopied ? undefined : piece)
     if (isCopied) pieces.give(piece)

@@ -169,7 +169,7 @@ export class WireReader {
 
   /**
    * Limits the reader to the nested message or packed values in the current field, until `leave` is called with the
-   * returned value. Unlike `message`, it allocates no new reader.
+   * returned value. Unlike `message`, this method allocates no new reader.
    */
   enter(): number {
     const length = this.#length()

@@ -49,7 +49,7 @@ export interface CommandConnection {
   readonly socket: Duplex
   readonly protocol: AgreedProtocol
   readonly idleMs: number
-  /** Maximum time in milliseconds for the client to open its streams. */
+  /** Maximum time in milliseconds to wait for the client to open its streams. */
   readonly openMs: number
 }
 

@@ -59,7 +59,7 @@ function octal(header: Buffer, { value, at, length }: { value: number; at: numbe
 
 /**
  * Sets the checksum of a header. The checksum is the sum of all bytes of the header. The checksum field itself counts
- * as blanks.
+ * as spaces.
  */
 function sealed(header: Buffer): Buffer {
   header.fill(' ', 148, 156)
@@ -76,7 +76,7 @@ export function padding(size: number): Buffer {
 /** The end of an archive: two blocks of zeros. */
 export const endOfArchive = Buffer.alloc(2 * block)
 
-/** Receives the entries of an archive while it is read. */
+/** Receives the entries of an archive while the archive is read. */
 export interface Unpacker {
   /** Called at the start of an entry. Returns a function for the content, or undefined to skip the entry. */
   entry(entry: Entry): Promise<((data: Buffer) => Promise<void>) | undefined>
@@ -168,7 +168,7 @@ export class TarReader {
     return true
   }
 
-  /** Reads an extension header, for example a long name for the next entry. */
+  /** Reads an extension header, which can contain a long name for the next entry. */
   #extension(letter: string, size: number): boolean {
     if (size > maxHeader) throw new UsageError('a header in the archive is too long')
     const whole = block + size + padding(size).length
@@ -197,7 +197,7 @@ function textAt(header: Buffer, at: number, length: number): string {
   return header.toString('utf8', at, at + length).replace(/\0.*$/s, '')
 }
 
-/** Reads a number, which consists of octal digits. Large values are binary and start with a marker. */
+/** Reads a number, which is encoded as octal digits. A large number is encoded in binary and starts with a marker. */
 function numberAt(header: Buffer, at: number, length: number): number {
   if ((header[at]! & 0x80) !== 0) return Number(header.readBigUInt64BE(at + length - 8))
   const text = textAt(header, at, length).trim()

@@ -11,7 +11,7 @@ import { ChannelConnection } from './websocket/channels.ts'
 
 /** The type of stream that each channel carries, by channel number. */
 const streamTypes = ['stdin', 'stdout', 'stderr', 'error', 'resize'] as const
-/** The order in which to open SPDY streams. It is the same as in Kubernetes clients. */
+/** The order in which to open SPDY streams. Kubernetes clients use the same order. */
 const openingOrder = ['error', 'stdin', 'stdout', 'stderr', 'resize'] as const
 
 /** Relays the streams until the server has sent all output and the outcome, or until either side disconnects. */

@@ -14,7 +14,7 @@ export type Message =
   | { readonly type: 'data'; readonly data: Buffer }
   | { readonly type: 'ping'; readonly data: Buffer }
   | { readonly type: 'close' }
-  /** The peer has violated the protocol. The connection must be closed. */
+  /** A protocol violation by the peer. The connection must be closed. */
   | { readonly type: 'fault'; readonly code: number; readonly reason: string }
 
 /** The side of a WebSocket connection. Clients must mask their frames, and servers reject unmasked frames. */

@@ -75,7 +75,7 @@ function newList(size: Size, factor = 1): CallEstimate {
   return { cost: traversal(size.max, factor) + listCallCost, size }
 }
 
-/** Returns the costs of a function that creates a list. `resultSize` estimates the length of the list. */
+/** Returns the cost functions for a function that creates a list. `resultSize` estimates the length of the list. */
 function creating(resultSize: (args: readonly Estimated[]) => Size): Costs {
   return {
     actual: () => listCallCost,

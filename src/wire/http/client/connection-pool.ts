@@ -11,7 +11,7 @@ const usualIdleMs = 60_000
 /** A TLS or TCP connection, or another stream that is used as a connection. */
 export type PooledSocket = Duplex & Partial<Pick<Socket, 'ref' | 'unref' | 'setTimeout'>>
 
-/** Callbacks for the events of a connection. Each call sets its own. */
+/** Callbacks for the events of a connection. Each call sets its own callbacks. */
 export interface ConnectionListener {
   onData(bytes: Buffer): void
   /** Called when the server has closed its side of the connection. */
@@ -101,14 +101,14 @@ export interface PoolOptions {
 export interface Waiter {
   /** Called if all connections are in use, so that the call must wait. */
   onWait?(): void
-  /** Called when it is the call's turn to get a connection. */
+  /** Called when the call is the next to receive a connection. */
   onTurn?(): void
   /** Called when the pool opens a connection for the call. The call can use `close` to give up. */
   onOpening?(close: () => void): void
 }
 
 /**
- * How long before the server's keep-alive timeout the pool stops reusing a connection, in milliseconds. Without this
+ * The pool stops reusing a connection this long before the server's keep-alive timeout, in milliseconds. Without this
  * margin, the server could close the connection while a request is in transit.
  */
 const closingMarginMs = 1000

@@ -236,7 +236,7 @@ export class HttpCall implements ConnectionListener, Waiter {
 
   /**
    * Whether a failure was caused by a limit of this server: the call had to wait for a connection or for memory, and
-   * ran into its timeout or was cut off.
+   * then timed out or was cut off.
    */
   #isOwnLimit(error: unknown): boolean {
     if (!(error instanceof CallError)) return false

@@ -16,8 +16,8 @@ export interface StreamedBody {
 }
 
 /**
- * Callbacks for a body that has been sent, and for a body that turned out to be truncated. Neither is called if sending
- * is stopped.
+ * Callbacks for a body that has been sent completely, and for a body that is truncated. Neither is called if sending is
+ * stopped.
  */
 export interface BodyOutcome {
   readonly onSent: () => void

@@ -49,7 +49,7 @@ export interface SpdyOptions {
 
 const maxStreams = 1000
 const maxDataBytes = 32 * 1024
-/** Maximum time in milliseconds for the client to close the connection after the server has ended the connection. */
+/** Maximum time in milliseconds to wait for the client to close the connection, once the server has sent everything. */
 const lingerMs = 2_000
 
 export class SpdyConnection {
@@ -89,7 +89,7 @@ export class SpdyConnection {
     return this.#options.onStream === undefined
   }
 
-  /** Rejects new streams. Closes the connection when the client does, or after a short time. */
+  /** Rejects new streams. Closes the connection when the client closes it, or after a short time. */
   async end(): Promise<void> {
     this.#isEnding = true
     let timer: NodeJS.Timeout | undefined

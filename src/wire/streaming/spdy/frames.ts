@@ -33,7 +33,7 @@ export class FrameReader {
   /** The bytes of an incomplete frame. */
   readonly #pendingBytes = new ByteQueue()
   #needed = headBytes
-  /** The data frame that is being received, with the number of bytes that are missing. */
+  /** The data frame that is being received, and the number of bytes that are still missing. */
   #data: PartialData | undefined;
 
   /** Yields the frames that a chunk completes, and parts of data frames. Throws SpdyError for an invalid frame. */
@@ -178,7 +178,7 @@ export function resetFrame(id: number, reason: keyof typeof resetReasons): Buffe
   return controlOf('reset', numbers(id, resetReasons[reason]))
 }
 
-/** Returns a WINDOW_UPDATE frame. The stream ID 0 stands for the whole connection. */
+/** Returns a WINDOW_UPDATE frame. The stream ID 0 refers to the whole connection. */
 export function windowFrame(id: number, bytes: number): Buffer {
   return controlOf('window', numbers(id, bytes))
 }

@@ -4,7 +4,7 @@
  */
 
 const defaultWindow = 64 * 1024
-/** The stream ID that stands for the whole connection. */
+/** The stream ID that refers to the whole connection. */
 const whole = 0
 
 /**

@@ -57,7 +57,7 @@ export class ChannelConnection {
     this.#write(this.#message(channel, Buffer.alloc(0)))
   }
 
-  /** Sends a closing frame. Closes the connection when the client does, or after a short time. */
+  /** Sends a close frame. Closes the connection when the client closes it, or after a short time. */
   async end(): Promise<void> {
     let timer: NodeJS.Timeout | undefined
     // Start the timer only after all earlier data has been flushed.

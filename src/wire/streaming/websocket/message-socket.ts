@@ -1,13 +1,13 @@
 /**
  * The server side of a WebSocket that carries only messages from the server. Messages are sent as fast as the client
- * reads them. Messages from the client are discarded, except for pings and the closing frame.
+ * reads them. Messages from the client are discarded, except for pings and the close frame.
  */
 import type { Duplex } from 'node:stream'
 import { isError } from '../../../base/text/errors.ts'
 import { closeCodes, type WebSocketFraming } from '../../websocket/framing.ts'
 import { waitForDrain } from '../wait-for-drain.ts'
 
-/** Maximum time in milliseconds for the client to respond to the closing frame. */
+/** Maximum time in milliseconds to wait for the client's close frame. */
 const lingerMs = 2000
 
 /** Maximum size in bytes of a message from the client. The server discards all messages from the client. */
@@ -42,7 +42,7 @@ export class MessageSocket {
     return waitForDrain(this.#socket)
   }
 
-  /** Sends a closing frame. Closes the connection when the client responds, or after a short time. */
+  /** Sends a close frame. Closes the connection when the client responds, or after a short time. */
   end(): void {
     this.#sendClose(closeCodes.normal)
     if (this.#socket.destroyed) return
