@@ -23,7 +23,7 @@ const maxTime = 40_000
 /** Maximum total number of elements and characters in all results of one evaluation. */
 const maxAllocated = 10_000_000
 
-/** Tracks what an evaluation has used, and ends it when a limit is exceeded. */
+/** Tracks the resource use of an evaluation, and ends the evaluation when a limit is exceeded. */
 export class Budget {
   cost = 0
   readonly #limit: number

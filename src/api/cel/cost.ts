@@ -28,7 +28,7 @@ export const foldCosts = {
   // result.
   optMap: { begin: listCost + 2, each: 1 },
   optFlatMap: { begin: listCost + 2, each: 0 },
-  // In cel-go, `cel.bind` expands to a loop over an empty list, whose cost is included here.
+  // In cel-go, `cel.bind` expands to a loop over an empty list. The cost of that loop is included here.
   bind: { begin: listCost, each: 0 },
   // In cel-go, `sortBy` expands to `cel.bind` and `map`. The cost includes the two lists that these macros create and
   // the names that refer to the lists.

@@ -6,7 +6,7 @@ export interface Issue {
   readonly text: string
 }
 
-/** A syntax error, which the lexer or the parser throws. The checker collects issues instead of throwing them. */
+/** A syntax error thrown by the lexer or the parser. The checker collects issues instead of throwing them. */
 export class SyntaxIssue {
   readonly issue: Issue
 

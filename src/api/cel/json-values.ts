@@ -10,7 +10,7 @@ import { CelError, CelList, CelMap, Double, type Value } from './values.ts'
 
 /** Converts a JSON value to the CEL value of its declared type. */
 export function fromJson(json: Json | undefined, declared: DeclaredType): Value {
-  // Accept null for every type, because schema validation has already rejected it where it is not allowed.
+  // Accept null for every type, because schema validation has already rejected null where it is not allowed.
   if (json === null || json === undefined) return null
   switch (declared.form) {
     case 'object':

@@ -30,7 +30,7 @@ const forms: { readonly [name in FoldName]: Form } = {
   transformList: { two: [3, 4], transforms: true },
   transformMap: { two: [3, 4], transforms: true },
   transformMapEntry: { two: [3, 4], transforms: true },
-  // No argument counts are given, because `cel.bind` is a namespaced function that `readMacro` does not parse.
+  // `bind` has no argument counts, because `readMacro` does not parse namespaced functions such as `cel.bind`.
   bind: { transforms: true },
 }
 

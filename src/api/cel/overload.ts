@@ -8,7 +8,7 @@ import type { Size } from './size.ts'
 import { type CelType, instantiate, readType, splitTypes } from './types.ts'
 import type { Value } from './values.ts'
 
-/** Resources that functions can use at run time, besides their arguments. */
+/** Resources that functions can use at run time in addition to their arguments. */
 export interface Run {
   readonly budget: Budget
   /** Returns a compiled pattern. Throws CelError if the pattern is invalid. */

@@ -34,7 +34,7 @@ export class ValueSet {
     return key === undefined ? this.#others.some((other) => equals(this.#run, other, value)) : this.#keys.has(key)
   }
 
-  /** Adds a value and returns whether it was new to the set. */
+  /** Adds a value and returns whether the value is new to the set. */
   add(value: Value): boolean {
     if (Number.isNaN(value instanceof Double ? value.value : 0)) return true
     if (this.has(value)) return false

@@ -204,7 +204,7 @@ class Run {
   }
 
   /**
-   * Executes a command. `piped` is the result of the command before it in the pipeline, and is empty for the first
+   * Executes a command. `piped` is the result of the preceding command in the pipeline, and is empty for the first
    * command.
    */
   #command([first, ...args]: Command, scope: Scope, piped: readonly { readonly value: Value }[]): Value {

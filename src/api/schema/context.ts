@@ -7,7 +7,7 @@ import type { Emulation } from '../versions/availability.ts'
 import { type EmulatedVersion, isAtLeast, type KubeVersion, oldestVersion } from '../versions/emulated-version.ts'
 import { defaultGatesOf, type FeatureGate, type Gates } from '../versions/feature-gates.ts'
 
-/** Inputs to rules besides the object, such as the vendor, the request's subresource and the emulated version. */
+/** Inputs to rules other than the object, such as the vendor, the request's subresource and the emulated version. */
 export interface RuleContext {
   readonly vendor: Vendor
   /** Subresource of the request, or '' for the main resource. */

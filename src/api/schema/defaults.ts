@@ -176,7 +176,7 @@ interface PartToFill {
 }
 
 /**
- * Returns the item of a list or map, or its default if the item is null. Returns undefined if the limit has been
+ * Returns the item of a list or map, or the default if the item is null. Returns undefined if the limit has been
  * reached.
  */
 function fillNull({ ifNull }: Schema, { whole, key, item }: PartToFill, { room }: Filling): Json | undefined {

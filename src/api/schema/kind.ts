@@ -74,7 +74,7 @@ export interface KindNames {
 /** Validates an object name. Returns a list of the errors in the name. */
 export type NameFormat = (name: string, context?: RuleContext) => string[]
 
-/** Functions that prepare and validate writes, beyond the schema. */
+/** Functions that prepare and validate writes, in addition to the schema. */
 export interface KindRules<T> {
   /** Paths of fields that writes to the main resource ignore and never own. */
   readonly readOnly?: readonly string[]

@@ -34,8 +34,8 @@ export function matchesType(schema: Schema, value: Json): boolean {
 }
 
 /**
- * Whether a value is a 64-bit integer. Numbers in exponent notation beyond the exact range, such as 1e20, are not
- * accepted.
+ * Whether a value is a 64-bit integer. Numbers in exponent notation that are too large for an exact representation,
+ * such as 1e20, are not accepted.
  */
 export function isInt64(value: Json): boolean {
   return typeof value === 'bigint' ? BigInt.asIntN(64, value) === value : Number.isSafeInteger(value)

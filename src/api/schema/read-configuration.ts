@@ -1,7 +1,7 @@
 /**
- * Reads a part of a configuration file, such as the configuration of one admission plugin. The schema is written like
- * the schemas of kinds. Unknown fields, values of the wrong type and violated rules cause errors that name the field.
- * The caller adds the name of the file.
+ * Reads a part of a configuration file, such as the configuration of one admission plugin. The schema uses the same
+ * notation as the schemas of kinds. Unknown fields, values of the wrong type and violated rules cause errors that name
+ * the field. The caller adds the name of the file.
  *
  *     const fields = { limits: field(1, s.list(limit), { required: true, doc: 'Limits to enforce.' }) }
  *     const { limits = [] } = readConfiguration(value, {

@@ -48,10 +48,10 @@ interface Typed<T> {
   /** Carries the value type for the compiler. Never set at run time. */
   readonly infer?: T
   /**
-   * Validates a value beyond its type. For an object, validates the relations between fields. The function is called
-   * after defaulting with a value that matches the schema. Required fields may still be missing, because that is
-   * reported separately. Every field of an object may therefore be undefined. Expensive checks return a generator, so
-   * that other requests can run between its steps.
+   * Validates the properties of a value that its type does not determine, such as the relations between the fields of
+   * an object. The function is called after defaulting with a value that matches the schema. Required fields may still
+   * be missing, because that is reported separately. Every field of an object may therefore be undefined. Expensive
+   * checks return a generator, so that other requests can run between its steps.
    *
    * An inline function gets the type of the value from the fields before it. A separate function must name that type as
    * `InferFields<typeof fields>` of a constant `fields`, not as `Infer<typeof schema>`, because the compiler rejects

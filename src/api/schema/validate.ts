@@ -59,7 +59,9 @@ const checkedFields = memoizeByObject(({ fields, choice }: ObjectSchema) => {
   return new PresentFields(all, ({ field }) => field.required === true)
 })
 
-/** The context of a validation. If `previous` is set, parts that are equal to it are not validated again. */
+/**
+ * The context of a validation. If `previous` is set, parts of the value that have not changed are not validated again.
+ */
 export interface ValidationContext extends RuleContext {
   readonly previous?: Json | undefined
 }
@@ -86,7 +88,7 @@ export function* validateSliced(
 interface Judged {
   readonly value: Json
   readonly path: FieldPath
-  /** The previous value, or undefined if unknown. Parts that are equal to it are not validated again. */
+  /** The previous value, or undefined if unknown. Unchanged parts of the value are not validated again. */
   readonly previous: Json | undefined
 }
 
@@ -154,7 +156,7 @@ class Validation {
     return false
   }
 
-  /** Applies the type's own rule, which may rely on the value's parts having been validated. */
+  /** Applies the type's own rule, which may assume that the parts of the value have already been validated. */
   #checkWhole(schema: Schema, value: Json, path: FieldPath): void {
     const result = this.#askRule(schema, value, path)
     this.#report(Array.isArray(result) ? result : runToCompletion(result))

@@ -49,7 +49,7 @@ async function makeOne(path: string, mode: number): Promise<void> {
 }
 
 /**
- * Creates a directory and its parents, and makes the directory accessible to its owner only. An existing directory may
+ * Creates a directory and its parents, and makes the directory accessible only to its owner. An existing directory may
  * contain only the names in `ours`, so that a mistake such as `--data-dir=/` does not lock out other users. An existing
  * directory to which other users can write must be empty, because they may have written its content.
  */

@@ -1,7 +1,7 @@
 /**
- * Access to the files of this program other than its main code: the code of its threads, the web console and the native
- * addon of lmdb. In a checkout or an installed package, they are ordinary files. The single executable contains them as
- * assets, whose names are relative to `dist/` (scripts/package/executable.mjs).
+ * Provides access to the files of this program other than its main code: the code of its threads, the web console and
+ * the native addon of lmdb. In a checkout or an installed package, they are ordinary files. The single executable
+ * contains them as assets, whose names are relative to `dist/` (scripts/package/executable.mjs).
  */
 import { closeSync, constants, mkdtempSync, openSync, rmdirSync, unlinkSync, writeSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'

@@ -83,7 +83,7 @@ class SeriesMap<S> {
   }
 }
 
-/** The value of a counter. Counting code keeps a reference to it and increments the value. */
+/** The value of a counter. Counting code keeps a reference to the counter and increments the value. */
 export interface Count {
   value: number
 }

@@ -1,6 +1,6 @@
 /** The commit from which the bundle was built, and whether the working tree had uncommitted changes. */
 
-/** The commit, which scripts/bundle.mjs inserts. Undefined if the program runs directly from its sources. */
+/** The commit, inserted by scripts/bundle.mjs. Undefined if the program runs directly from its sources. */
 declare const __commit: string
 
 const bundledCommit = typeof __commit === 'string' ? __commit : ''

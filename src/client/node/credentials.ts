@@ -26,7 +26,7 @@ export interface CredentialSource {
   replace(refused: Credentials, signal: AbortSignal): Promise<Credentials | undefined>
 }
 
-/** Returns a source that loads its implementation when it is first used, because few kubeconfigs need it. */
+/** Returns a source that loads its implementation on first use, because few kubeconfigs need the implementation. */
 export function loadedLater(load: () => Promise<CredentialSource>): CredentialSource {
   let loading: Promise<CredentialSource> | undefined
   const loaded = () => (loading ??= load())

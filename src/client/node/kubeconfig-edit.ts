@@ -53,7 +53,10 @@ export interface EntryName {
   readonly name: string
 }
 
-/** Changes one entry of a file, or adds it if it does not exist. Returns whether it existed. */
+/**
+ * Changes one entry of a file, or adds the entry if the file does not contain it. Returns whether the file contained
+ * the entry.
+ */
 export async function changeEntry(
   file: string,
   { sort, name }: EntryName,

@@ -3,7 +3,7 @@ import { isObject, type JsonObject } from '../../api/json/json.ts'
 import { checkPem, type Entry, fault, optional, optionalText, pemOf, requiredText } from './config-entry.ts'
 
 export interface OidcUser {
-  /** The kubeconfig and the user in it, where renewed tokens are saved. */
+  /** The kubeconfig file and the user entry in which renewed tokens are saved. */
   readonly file: string
   readonly user: string
   readonly issuer: string

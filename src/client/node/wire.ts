@@ -1,4 +1,4 @@
-/** Declares what a transport needs from its connections. HTTP/1.1 and HTTP/2 each have an implementation. */
+/** Declares the interface between a transport and its connections. HTTP/1.1 and HTTP/2 each have an implementation. */
 import type { TransportRequest, TransportResponse } from '../requests/transport.ts'
 
 /** A request whose headers may have multiple values. */

@@ -72,7 +72,7 @@ export function startLoops(loops: readonly Loop[], records: LoopRecords): Runnin
   }
 }
 
-/** Starts a single loop. Its owner can add keys to it and wait until they have been processed. */
+/** Starts a single loop. The caller can add keys to the loop and wait until they have been processed. */
 export function startLoop(loop: Loop, records: LoopRecords): RunningLoop {
   const run = new LoopRun(loop, records)
   const stopFeeds = runFeeds([loop])

@@ -58,7 +58,9 @@ export async function discover(client: Client, options: CallOptions = {}): Promi
 
 const atOnce = 32
 
-/** Yields the resource types of each group version, or its error. Several requests are sent at once. */
+/**
+ * Yields the resource types of each group version, or the error of its discovery. Several requests are sent at once.
+ */
 async function* askAll(client: Client, places: readonly GroupVersion[], options: CallOptions) {
   for (let i = 0; i < places.length; i += atOnce)
     yield* await Promise.all(places.slice(i, i + atOnce).map((place) => ask(client, place, options)))

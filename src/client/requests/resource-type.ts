@@ -86,7 +86,9 @@ export function collectionPath(type: AnyType, namespace: string | undefined): st
   return `${prefix}/namespaces/${segment(namespace)}/${type.plural}`
 }
 
-/** Returns the path of an object or its subresource. Throws TypeError if a name is missing or not allowed in a path. */
+/**
+ * Returns the path of an object or of its subresource. Throws TypeError if a name is missing or not allowed in a path.
+ */
 export function objectPath(
   type: AnyType,
   { namespace, name }: ObjectName,

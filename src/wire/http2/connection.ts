@@ -220,8 +220,8 @@ export abstract class Http2Connection<S extends Http2Stream> {
   }
 
   /**
-   * Sends a part of a body, or the rest of it if the stream is ending. Data that cannot be sent now is queued without
-   * being copied, so the caller must not reuse the memory before `stream.whenSent` resolves.
+   * Sends a part of a body, or the rest of the body if the stream is ending. Data that cannot be sent now is queued
+   * without being copied, so the caller must not reuse the memory before `stream.whenSent` resolves.
    */
   protected sendData(stream: S, bytes: Buffer): void {
     const sentBytes = stream.unsent === 0 ? this.#sendSome(stream, bytes, Number.POSITIVE_INFINITY) : 0

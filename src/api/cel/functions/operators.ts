@@ -161,7 +161,7 @@ function showKey(key: Value): string {
   return key instanceof Uint || key instanceof Double ? String(key.value) : String(key)
 }
 
-/** The overloads of `a[?b]`, which returns an optional that has a value if the index or key is present. */
+/** The overloads of `a[?b]`. The result is an optional, which has a value if the index or key is present. */
 const optionalIndex: Overload[] = [
   define('(list(A), int) optional(A)', (_, [list, i]) => itemAt(list as CelList, i as Int)),
   define('(map(A, B), A) optional(B)', (_, [map, key]) => new Optional((map as CelMap).get(key!))),

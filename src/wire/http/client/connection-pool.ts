@@ -68,7 +68,7 @@ export class PooledConnection {
   }
 }
 
-/** Tells the pool what to do with a connection after a call. */
+/** The state of a connection after a call, which determines whether the pool can reuse the connection. */
 export interface CallEnding {
   /**
    * Whether the connection can carry another call. False if the call was incomplete or data is left on the connection.
@@ -135,8 +135,8 @@ export class ConnectionPool {
 
   /**
    * Returns a connection for one call. Waits if all connections are in use. Throws Node's error if no connection can be
-   * established. Before an idle connection is reused, the event loop polls it once more, to detect whether the server
-   * has closed it.
+   * established. Before an idle connection is reused, the event loop polls the connection once more, to detect whether
+   * the server has closed it.
    */
   async take(waiter: Waiter = {}): Promise<PooledConnection> {
     for (;;) {
@@ -177,7 +177,7 @@ export class ConnectionPool {
     for (const { socket } of this.#idle.splice(0)) socket.destroy()
   }
 
-  /** Closes all connections. Running calls fail, and so do later calls. */
+  /** Closes all connections. Running and later calls fail. */
   destroy(): void {
     this.#isDestroyed = true
     this.close()

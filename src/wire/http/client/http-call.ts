@@ -1,6 +1,6 @@
 /**
- * An HTTP/1.1 call: a request and its response on one connection of a pool. This program sends all its HTTP/1.1
- * requests in this way. A call ends with the response, a timeout or an abort, and then returns its connection to the
+ * An HTTP/1.1 call: a request and its response on one connection of a pool. All HTTP/1.1 requests of this program are
+ * sent as such calls. A call ends with the response, a timeout or an abort, and then returns its connection to the
  * pool. The connection is reused only if request and response were complete and no data followed the response.
  */
 import { type AnswerHead, AnswerParser, type AnswerRules, type AnswerSink } from './answer-parser.ts'

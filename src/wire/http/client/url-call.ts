@@ -49,7 +49,7 @@ export function callUrl({
     head: requestHead(method, `${pathname}${search}`, listHeaders(sent)),
     body,
     timeoutMs,
-    // Start the timeout for the response only now, regardless of how long the request waited for a connection.
+    // Start the timeout for the response only now, so that it does not include the wait for a connection.
     waitMs: timeoutMs,
     signal: undefined,
     ...limits,
