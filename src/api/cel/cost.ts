@@ -65,7 +65,8 @@ export interface EstimateOptions {
   /** Kubernetes minor version whose estimate is returned. Defaults to the newest version. */
   readonly version?: number | undefined
   /**
-   * Whether computed values have an unknown size. By default, they are assumed to be as large as the validated value.
+   * Whether computed values have an unknown size. By default, computed values are assumed to be as large as the
+   * validated value.
    */
   readonly hasUnknownSizes?: boolean | undefined
 }
@@ -259,8 +260,7 @@ function conditional([condition, then, otherwise]: readonly CostEstimate[], node
 }
 
 /**
- * Returns the cost of comparing two values of a type that is compared in constant time. Returns undefined for other
- * types.
+ * Returns the cost of comparing two values of a type with constant-time comparison. Returns undefined for other types.
  */
 function opaqueEqualityCost(nodes: readonly Node[]): number | undefined {
   const [a, b] = nodes.map(({ type }) => type && resolve(type).kind)

@@ -59,7 +59,9 @@ export const reservedWords: ReadonlySet<string> = new Set([
  */
 export const plainReservedSince = 30
 
-/** Finds a field by the name used in a rule. A field whose name is a reserved word is also found without escaping. */
+/**
+ * Finds a field by the name used in a rule. A field whose name is a reserved word is also found by its unescaped name.
+ */
 export function fieldNamed<T>(fields: ReadonlyMap<string, T>, name: string): T | undefined {
   return fields.get(name) ?? (reservedWords.has(name) ? fields.get(`__${name}__`) : undefined)
 }

@@ -1,4 +1,4 @@
-/** The syntax tree of a Go template, which `parse.ts` creates and `execute.ts` executes. */
+/** The syntax tree of a Go template, created by `parse.ts` and executed by `execute.ts`. */
 
 /** An operand in a template. `at` is its offset. */
 export type Operand =

@@ -1,6 +1,6 @@
 /**
- * The steps of a JSONPath, each of which leads from a value to values below it. `parse-path.ts` creates the steps, and
- * `evaluate.ts` evaluates them.
+ * The steps of a JSONPath. Each step leads from a value to values below that value. `parse-path.ts` creates the steps,
+ * and `evaluate.ts` evaluates them.
  */
 
 export type Step = ValueStep | { readonly any: readonly ValueStep[] } | { readonly filter: Filter } | DescendStep

@@ -22,7 +22,7 @@ export type Part =
   | { readonly range: readonly Step[]; readonly body: readonly Part[] }
 
 /**
- * Maximum number of values that a template may visit, which is more than all objects of a large cluster contain. A
+ * Maximum number of values that a template may visit. All objects of a large cluster together contain fewer values. A
  * template that visits more values would take too long.
  */
 const maxVisits = 50_000_000

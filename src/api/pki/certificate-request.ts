@@ -32,7 +32,7 @@ export interface RequestedExtension {
 const extensionRequestId = '2a864886f70d01090e'
 export const subjectAltNameId = '551d11'
 
-/** Reads a certificate request in PEM format. Text around the first block and all later blocks are ignored. */
+/** Reads a certificate request in PEM format. Only the first block is read. All other text is ignored. */
 export function readCertificateRequest(pem: Buffer): CertificateRequest {
   const [block] = readPemBlocks(pem)
   if (block?.label !== 'CERTIFICATE REQUEST') throw new MalformedInput('PEM block type must be CERTIFICATE REQUEST')

@@ -74,8 +74,8 @@ function notWritten(file: string): (error: unknown) => never {
 }
 
 /**
- * Creates the directory and its parents, and restricts access to the owner. `ours` lists the files that the directory
- * may contain.
+ * Creates the directory and its parents, and makes the directory accessible only to its owner. `ours` lists the files
+ * that the directory may contain.
  */
 export async function makePrivateDirectory(directory: string, ours: readonly string[]): Promise<void> {
   try {

@@ -228,7 +228,7 @@ export interface ObjectSchema<T = unknown> extends Typed<T>, NamedType {
   readonly keepsDisabledFields?: 'own' | 'all'
   /** Overrides how the type is published, for example to publish a user-defined schema as its author wrote it. */
   readonly publish?: Publish
-  /** Returns the path for errors of the fields. Undefined if it is the path of the object. */
+  /** Returns the path for errors of the fields. Undefined if errors use the path of the object. */
   faultsAt?(path: FieldPath, context: RuleContext): FieldPath
   /** Applies defaults that depend on sibling fields. Modifies the newly decoded value in place. */
   fill?(value: T, context: RuleContext): void
@@ -248,7 +248,7 @@ export interface Publishing {
 
 /**
  * A group of fields, exactly one of which must be set. The first field of `among` that is set is validated. All other
- * set fields are rejected without validating their values.
+ * set fields are rejected, and their values are not validated.
  */
 export interface Choice {
   readonly among: readonly string[]

@@ -1,6 +1,6 @@
 /**
  * Validates the constraints on a decoded value other than its types: required fields, allowed values, map keys, unique
- * list elements, groups of fields of which exactly one must be set, and the types' own rules.
+ * list elements, groups of fields that require exactly one set field, and the types' own rules.
  */
 
 import { memoizeByObject } from '../../base/collections/memoize-by-object.ts'

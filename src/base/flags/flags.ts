@@ -27,7 +27,7 @@ export interface Flag<T> {
   readonly readAll?: (texts: readonly string[]) => T
   /** Whether the flag has no default. A flag without a default is undefined unless the user sets it. */
   readonly mayLack?: boolean
-  /** Value used when the flag is given without one, unless the next argument is a valid value. */
+  /** Value used when the flag is given without a value, unless the next argument is a valid value. */
   readonly bare?: string
   /** Whether help and completion omit the flag, because the flag exists only to explain why it is not supported. */
   readonly hidden?: boolean
@@ -57,7 +57,7 @@ export function ifGiven<T>(baseFlag: Flag<T>): Flag<T | undefined> {
   return { ...baseFlag, mayLack: true }
 }
 
-/** Returns a flag that may occur more than once, with one value each. The default is an empty list. */
+/** Returns a flag that may occur more than once. Each occurrence has one value. The default is an empty list. */
 export function repeated<T>({ read, help, ...spec }: Omit<FlagSpec<T>, 'default'>): Flag<readonly T[]> {
   const readAll = (texts: readonly string[]) => texts.filter((text) => text !== '').map(read)
   const one = flag({ ...spec, read: (text) => readAll([text]), help: `${help}; can be repeated` })

@@ -107,8 +107,8 @@ function ifReadable<T>(read: () => T): T | undefined {
 const nanosecond = 1e-9
 
 /**
- * Returns metrics of the event loop delay since the last scrape. The first of these metrics is a delay that was
- * measured at the previous scrape. The other metrics have no value if nothing has been recorded since then.
+ * Returns metrics of the event loop delay since the last scrape. The first metric contains the delay that was measured
+ * at the previous scrape. The other metrics have no value if no delay has been recorded since that scrape.
  */
 function eventLoopMetrics(): Metric[] {
   const delays = monitorEventLoopDelay({ resolution: 10 })

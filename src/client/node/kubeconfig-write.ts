@@ -3,7 +3,10 @@
  * must make it readable only by its owner.
  */
 export interface AdminConfig {
-  /** The name of the cluster. The names of all entries contain it, so that files for several servers can be merged. */
+  /**
+   * The name of the cluster. The names of all entries contain this name, so that files for several servers can be
+   * merged.
+   */
   readonly cluster: string
   /** User name in the file. Defaults to the administrator. */
   readonly user?: string

@@ -97,7 +97,7 @@ export function fromCache(
         for (const each of keysOf(key)) add(each)
       }
       const addAll = () => {
-        // A cache that is still loading reports all of its objects as changed later, when it is complete.
+        // A cache that is still loading reports all of its objects as changed once the cache is complete.
         if (!cache.isLoading) for (const { key } of [...cache.all()]) addKeys(key.slice(cache.prefix.length))
         for (const key of [...expected()]) addKeys(key)
       }

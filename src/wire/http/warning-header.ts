@@ -9,7 +9,7 @@
  * per byte, because that is how Node writes headers.
  */
 export function warningHeader(text: string, maxBytes: number): string {
-  // Characters beyond `maxBytes` would be dropped anyway, because every character takes at least one byte.
+  // Truncate a long text first. Every character takes at least one byte, so the dropped characters would not fit.
   const printable = text.slice(0, maxBytes + 1).replaceAll(/\p{Cc}|\p{Cs}/gu, '?')
   const bytes = Buffer.from(printable, 'utf8')
   const cut = bytes.subarray(0, lengthOfWholeCharacters(bytes, maxBytes)).toString('latin1')

@@ -1,6 +1,6 @@
 /**
- * Functions on URLs, which Kubernetes adds to the standard functions of CEL. They accept absolute URLs and absolute
- * paths.
+ * URL functions, which Kubernetes adds to the standard functions of CEL. The functions accept absolute URLs and
+ * absolute paths.
  */
 import type { Budget } from '../budget.ts'
 import { sizeOf } from '../compare.ts'

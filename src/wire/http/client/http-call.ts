@@ -33,7 +33,7 @@ export interface CallParts {
   readonly rules?: Omit<AnswerRules, 'isHead'>
 }
 
-/** A connection that has switched from HTTP to another protocol. Its receiver owns it. */
+/** A connection that has switched from HTTP to another protocol. The receiver owns the connection. */
 export interface SwitchedConnection {
   readonly socket: PooledSocket
   /** Data that arrived after the head of the response. */
