@@ -85,7 +85,7 @@ function checkPath(url: string, place: string): void {
   if (url.slice(0, -1).includes('*')) throw new Error(`${place}: a star may only be the last character`)
 }
 
-/** Validates a resource pattern. Allows `*`, `pods/*` and `*/scale`, but no star inside a name. */
+/** Validates a resource pattern. A star may replace the whole pattern, the resource or the subresource. */
 function checkPattern(pattern: string, place: string): void {
   if (pattern === '*' || !pattern.includes('*')) return
   const parts = pattern.split('/')

@@ -248,17 +248,20 @@ test('nodes and users can join a cluster', async (t) => {
     assert.equal((await admin.send(`${path}/${metadata.name}/approval`, sent)).status, 200)
   }
 
-  await t.test('listed tokens show no secrets, and deleted tokens can be used neither to join nor to sign', async () => {
-    const listed = await orchHere('token', 'list', config)
-    assert.match(listed.stdout, new RegExp(`^${id} .*authentication,signing.*for n1$`, 'm'))
-    assert.ok(!listed.stdout.includes(token.split('.')[1]!))
-    assert.equal((await orchHere('token', 'delete', id, config)).stdout, `deleted token ${id}\n`)
-    assert.match((await orchHere('token', 'delete', id, config)).stderr, /token \S+ not found/)
-    assert.equal((await server.client(token).get('/api')).status, 401)
-    const info = '/api/v1/namespaces/kube-public/configmaps/cluster-info'
-    await until(
-      async () => (await admin.get(info)).body.data,
-      (data) => !(`jws-kubeconfig-${id}` in data),
-    )
-  })
+  await t.test(
+    'listed tokens show no secrets, and deleted tokens can be used neither to join nor to sign',
+    async () => {
+      const listed = await orchHere('token', 'list', config)
+      assert.match(listed.stdout, new RegExp(`^${id} .*authentication,signing.*for n1$`, 'm'))
+      assert.ok(!listed.stdout.includes(token.split('.')[1]!))
+      assert.equal((await orchHere('token', 'delete', id, config)).stdout, `deleted token ${id}\n`)
+      assert.match((await orchHere('token', 'delete', id, config)).stderr, /token \S+ not found/)
+      assert.equal((await server.client(token).get('/api')).status, 401)
+      const info = '/api/v1/namespaces/kube-public/configmaps/cluster-info'
+      await until(
+        async () => (await admin.get(info)).body.data,
+        (data) => !(`jws-kubeconfig-${id}` in data),
+      )
+    },
+  )
 })
