@@ -237,7 +237,7 @@ test('errors about missing and invalid files name the file but do not quote its 
     [[`--data-dir=${damaged}`], /damaged.data\.mdb is damaged.*: restore a backup, or choose another --data-dir/],
     [
       ['--admin-kubeconfig=/proc/x/y'],
-      /--admin-kubeconfig: cannot write \/proc\/x\/y: ENOENT.*--admin-kubeconfig= to write none$/m,
+      /--admin-kubeconfig: cannot write \/proc\/x\/y: ENOENT.*--admin-kubeconfig= to write no file$/m,
     ],
     [[`--admin-kubeconfig=${directory}`], /--admin-kubeconfig: cannot write .*: EISDIR/],
     [[`--admin-kubeconfig=${directory}/plain/x`], /--admin-kubeconfig: cannot write .*plain is not a directory/],
