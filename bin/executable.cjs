@@ -5,7 +5,7 @@
 const { homedir } = require('node:os')
 const { basename, join } = require('node:path')
 const { getAsset } = require('node:sea')
-const { runText } = require('./run-bundle.cjs')
+const { cacheNameOf, runText } = require('./run-bundle.cjs')
 
 /**
  * By default, glibc keeps freed memory. With these settings, threads share arenas, and large blocks are returned to the
@@ -21,13 +21,13 @@ function runProgram() {
   const command = process.argv[2]
   // To exit without the cleanup of its threads, the program replaces itself with this command (damaged-memory.ts).
   if (command === '--exit-with') process.exit(Number(process.argv[3]))
-  const isServer = program === 'orch' && (command === 'up' || command === 'apiserver')
-  if (isServer) returnFreedMemory()
+  const cacheName = cacheNameOf(program, process.argv.slice(2))
+  if (cacheName !== program) returnFreedMemory()
   // Until the program handles signals itself, there is nothing to shut down, so a signal ends the process.
   const leave = () => process.exit(0)
   const signals = program === 'orch' ? ['SIGINT', 'SIGTERM'] : []
   for (const signal of signals) process.on(signal, leave)
-  run(`${program}.cjs`, isServer ? `orch-${command}` : program)
+  run(`${program}.cjs`, cacheName)
   for (const signal of signals) process.off(signal, leave)
 }
 

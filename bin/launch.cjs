@@ -5,7 +5,7 @@
 const { existsSync } = require('node:fs')
 const { join } = require('node:path')
 const { pathToFileURL } = require('node:url')
-const { runBundle } = require('./run-bundle.cjs')
+const { cacheNameOf, runBundle } = require('./run-bundle.cjs')
 
 const root = join(__dirname, '..')
 const dist = join(root, 'dist')
@@ -34,14 +34,10 @@ start()
 
 async function start() {
   if (existsSync(join(root, 'src'))) await bundleIfStale()
-  runBundle(join(dist, `${program}.cjs`), { cacheFile: join(dist, 'compiled', cacheName()) })
+  runBundle(join(dist, `${program}.cjs`), {
+    cacheFile: join(dist, 'compiled', cacheNameOf(program, process.argv.slice(2))),
+  })
   for (const signal of signals) process.off(signal, leave)
-}
-
-// A server uses many more functions of the program than other commands, so it has a separate cache of compiled code.
-function cacheName() {
-  const command = process.argv[2]
-  return program === 'orch' && (command === 'up' || command === 'apiserver') ? `orch-${command}` : program
 }
 
 async function bundleIfStale() {

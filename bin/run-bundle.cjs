@@ -24,6 +24,15 @@ exports.runBundle = function runBundle(file, { cacheFile }) {
   })
 }
 
+/**
+ * Returns the name of the cache of compiled code for a program and its arguments. A server uses many more functions of
+ * the program than other commands, so it has a separate cache.
+ */
+exports.cacheNameOf = function cacheNameOf(program, [command, ...rest]) {
+  const startsServer = program === 'orch' && (command === 'up' || command === 'apiserver')
+  return startsServer && !rest.includes('--help') && !rest.includes('-h') ? `orch-${command}` : program
+}
+
 /** Runs the text of a bundle. Every text needs its own `cacheFile`. Stack traces show `file` as the name. */
 function runText(text, { file, cacheFile: cache }) {
   const cachedData = readCache(cache)
@@ -43,14 +52,17 @@ function readCache(cache) {
   }
 }
 
+// A program that fails has called only some of the functions that a start calls, and a cache is never completed later.
 function writeWhenStarted(script, cache) {
-  const write = () => {
-    process.off('exit', write)
-    clearTimeout(timer)
-    writeCache(script.createCachedData(), cache)
+  const write = () => writeCache(script.createCachedData(), cache)
+  const writeOnExit = (code) => {
+    if (code === 0) write()
   }
-  const timer = setTimeout(write, startedMs).unref()
-  process.on('exit', write)
+  setTimeout(() => {
+    process.off('exit', writeOnExit)
+    write()
+  }, startedMs).unref()
+  process.on('exit', writeOnExit)
 }
 
 function writeCache(data, cache) {

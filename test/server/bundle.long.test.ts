@@ -69,6 +69,11 @@ test('compiled code is cached, and the program works without the cache', { timeo
     const { code, stderr, stdout } = await version(directory)
     assert.deepEqual([code, stderr, stdout.slice(0, 7)], [0, '', 'Client '])
   }
+  // A program that fails has called too few functions for a useful cache.
+  const failed = await runCommand(join(directory, 'bin/orchctl'), ['version', '--no-such-flag'])
+  assert.notEqual(failed.code, 0)
+  assert.ok(!existsSync(cacheDirectory))
+
   await assertRuns()
   const [name, ...others] = readdirSync(cacheDirectory)
   assert.deepEqual([name?.startsWith('orchctl-v'), others], [true, []])
@@ -76,7 +81,7 @@ test('compiled code is cached, and the program works without the cache', { timeo
   const cacheContent = readFileSync(cache)
   utimesSync(cache, 1, 1)
   await assertRuns()
-  assert.equal(statSync(cache).mtimeMs, 1000, 'it was not used, but made again')
+  assert.equal(statSync(cache).mtimeMs, 1000, 'the cache was not used but written again')
 
   // The program replaces a truncated cache and a cache from a different Node.js version.
   for (const bytes of [
