@@ -41,7 +41,7 @@ export interface ReflectorOptions {
   readonly selection?: Selection
   /** Called for every failure. The reflector recovers automatically. */
   readonly onError: (error: unknown) => void
-  /** Called whenever a watch has been opened. Earlier failures are then resolved. */
+  /** Called whenever a watch has been opened, which resolves any earlier failure. */
   readonly onFollowing?: () => void
   readonly backoff?: Backoff
   /**

@@ -49,8 +49,8 @@ export function staleDisruptionLoop({ client, clock, pods }: StaleDisruptionPart
 }
 
 /**
- * Returns when the condition was set, in milliseconds since 1970. Returns undefined if the condition cannot become
- * stale.
+ * Returns the time at which the condition was set, in milliseconds since 1970. Returns undefined if the condition
+ * cannot become stale.
  */
 function disruptedAt(pod: Pod | undefined): number | undefined {
   if (pod === undefined || isTerminating(pod) || hasEnded(pod)) return undefined

@@ -53,7 +53,7 @@ function warnOfSuperuser(pem: string, log: Log): void {
   const { organizations } = readSubject(new X509Certificate(pem).raw)
   if (organizations.includes(superusers))
     log.warn(
-      `the --kubelet-client-certificate certificate belongs to the group ${superusers}: issue one with CN=${nodeClientName} instead`,
+      `the certificate in --kubelet-client-certificate grants membership in the group ${superusers}: use a certificate with CN=${nodeClientName} instead`,
     )
 }
 

@@ -186,7 +186,9 @@ function servingPaths({ tlsCertFile, tlsPrivateKeyFile, certDir }: ServerOptions
  */
 function noteSelfMade({ certDir: directory }: ServerOptions, log: Log): void {
   if (directory === '') return
-  log.warn('no apiserver.crt and apiserver.key in --cert-dir; serving a self-signed certificate', { directory })
+  log.warn('--cert-dir does not contain apiserver.crt and apiserver.key; serving a self-signed certificate', {
+    directory,
+  })
 }
 
 /**

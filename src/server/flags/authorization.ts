@@ -12,7 +12,7 @@ export const authorizationFlags = {
       name: 'authorization-mode',
       value: 'MODES',
       read: readModes,
-      help: `authorization modes, tried in the given order, separated by commas: ${authorizationModes.join(', ')}; the group system:masters is always allowed; defaults to Node,RBAC`,
+      help: `authorization modes, separated by commas, in the order in which the server tries them: ${authorizationModes.join(', ')}; the group system:masters is always allowed; defaults to Node,RBAC`,
     }),
   ),
   authorizationConfig: flag({

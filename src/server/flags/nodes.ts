@@ -43,7 +43,7 @@ export const nodeFlags = {
     name: 'allowed-proxy-cidrs',
     value: 'CIDRS',
     read: readRanges,
-    help: "CIDR ranges in which the server may connect to any node or pod address, separated by commas; outside these ranges, the server blocks its own addresses, link-local addresses, metadata services and IPv6 addresses that embed IPv4; the server's own port is always blocked",
+    help: 'CIDR ranges in which the server may connect to any node or pod address, separated by commas; outside these ranges, the server does not connect to its own addresses, link-local addresses, metadata services or IPv6 addresses that embed an IPv4 address; it never connects to its own port',
   }),
   kubeletTimeout: flag({
     name: 'kubelet-timeout',

@@ -56,7 +56,8 @@ export function encryptedStore(store: Store, encrypted: Encrypted): Store {
 type FindProviders = (key: string) => readonly Provider[] | undefined
 
 /**
- * Wraps a journal so that it returns decrypted values. Values that the journal omits are empty and are not decrypted.
+ * Wraps a journal so that it returns decrypted values. For an omitted value, the journal returns an empty value, which
+ * is not decrypted.
  */
 function openedJournal(journal: Journal, providersOf: FindProviders): Journal {
   const open = <T extends { readonly value: Uint8Array | undefined }>(key: string, entry: T): T => {

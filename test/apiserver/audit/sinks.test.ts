@@ -198,7 +198,7 @@ test('audit lines of any length and with any characters are written completely',
   assert.ok(written.join('') === expected)
 })
 
-test('an audit event that is too long loses its bodies, and is dropped if it is still too long', async () => {
+test('an audit event that is too large is logged without its bodies, and is dropped if it is still too large', async () => {
   const written: string[] = []
   const output = { append: async (lines: Buffer) => void written.push(lines.toString()), close: async () => {} }
   const faults = new Faults()

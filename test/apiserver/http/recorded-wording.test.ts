@@ -1,6 +1,5 @@
 /**
- * Tests the parts of messages and descriptions that programs rely on. These parts belong to the interface, whereas the
- * rest of each text may change.
+ * Tests the parts of messages and descriptions that programs rely on. These parts are part of the interface. The rest of the wording may change.
  */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'

@@ -206,7 +206,7 @@ test('a ReplicaSet never creates or deletes a pod twice while the watch lags', a
   assert.deepEqual(writes.slice(3).sort(), ['DELETE', 'DELETE', 'POST'])
 })
 
-test('while the watch lags, the status of a ReplicaSet already counts the pods that it created', async () => {
+test('the status of a ReplicaSet counts the pods that the ReplicaSet has created even while the watch lags', async () => {
   const lag = laggingWatch()
   server.run(['replicaset'], { through: lag.through })
   await makeSet('unseen', 0)

@@ -110,7 +110,7 @@ test('ResourceClaims shorten long names of pods and claims', async () => {
   await manager.stop()
 })
 
-test('a missing ResourceClaim template is reported, and the claim is created when the template exists', async () => {
+test('a missing ResourceClaimTemplate is reported, and the claim is created once the template exists', async () => {
   const manager = start([loop])
   await makePod('early', fromTemplate('c', 'late'))
   const { items } = await until(

@@ -141,7 +141,7 @@ test('a large ConfigMap referenced with many envFrom prefixes does not exhaust m
   await assert.rejects(exec(container, ['env']), /argument list too long/)
 })
 
-test('a shell variable that is doubled repeatedly stops growing at its limit', async () => {
+test('a shell variable that is repeatedly doubled stops growing at the size limit', async () => {
   const container = await runningContainer('shell')
   const line = `A=xxxxxxxx; ${'A=$A$A; '.repeat(26)}echo $A`
   const { bytes, errors } = await exec(container, ['sh', '-c', line])

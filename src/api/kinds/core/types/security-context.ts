@@ -88,7 +88,7 @@ const containerFields = {
   windowsOptions: field(10, windowsOptions, { doc: 'Windows-specific security settings for the container.' }),
   runAsUser: field(4, s.int64(), {
     zeroValue: 'keep',
-    doc: "User ID with which the container runs, from 0 to 2147483647. Defaults to the image's user.",
+    doc: "User ID that the container runs as, from 0 to 2147483647. Defaults to the image's user.",
   }),
   runAsGroup: field(8, s.int64(), {
     zeroValue: 'keep',

@@ -72,7 +72,7 @@ export class OfflineTypes {
     const type = this.find(object.apiVersion, object.kind)
     if (type === undefined)
       throw new UsageError(
-        `${placeName(origin)}: unknown kind ${object.kind} in ${object.apiVersion}: add the CustomResourceDefinition of the kind to the files`,
+        `${placeName(origin)}: unknown kind ${object.kind} in ${object.apiVersion}: add the CustomResourceDefinition for this kind to the files`,
       )
     const timeSlice = new TimeSlice()
     const { object: read, unknown } = await timeSlice.run(normalizeSliced(type, asJson(object))).catch((error) => {
