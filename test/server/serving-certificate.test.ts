@@ -107,5 +107,8 @@ test('the certificate of a server that listens on all addresses contains all add
 test('if --cert-dir contains no certificate, the server logs a message and uses a self-signed certificate', async (t) => {
   const server = await serve(t, [`--cert-dir=${temporaryDirectory(t)}`])
   assert.equal((await server.client().get('/readyz')).status, 200)
-  assert.match(server.output(), /no apiserver\.crt and apiserver\.key in --cert-dir; serving a self-signed certificate/)
+  assert.match(
+    server.output(),
+    /--cert-dir does not contain apiserver\.crt and apiserver\.key; serving a self-signed certificate/,
+  )
 })

@@ -67,7 +67,7 @@ export async function makeAllReady(client: Client, signal: AbortSignal): Promise
   }
 }
 
-/** Creates a transport whose pod watch delays events while the gate is closed. */
+/** Creates a transport whose pod watch delays events while the gate is closed. A request that is aborted still ends. */
 export function laggingWatch() {
   let gate: PromiseWithResolvers<void> | undefined
   return {
@@ -83,9 +83,12 @@ export function laggingWatch() {
       async (request) => {
         const answer = await send(request)
         if (!/^\/api\/v1\/pods\?.*watch=/.test(request.path)) return answer
+        const aborted = new Promise<void>((resolve) => {
+          request.signal?.addEventListener('abort', () => resolve(), { once: true })
+        })
         const held = async function* () {
           for await (const chunk of answer.body) {
-            await gate?.promise
+            if (gate !== undefined) await Promise.race([gate.promise, aborted])
             yield chunk
           }
         }

@@ -184,7 +184,7 @@ test('a ReplicaSet never creates or deletes a pod twice while the watch lags', a
   })
   lag.close()
   await scale('slow', 3)
-  await untilPods(server.client, 'slow', 3)
+  const pods = await untilPods(server.client, 'slow', 3)
   // Each change to the set triggers a reconcile step. Because the watch lags, that step does not see the new pods yet.
   for (const n of ['1', '2', '3']) {
     const patch = { merge: { spec: { minReadySeconds: Number(n) } } }
@@ -194,8 +194,13 @@ test('a ReplicaSet never creates or deletes a pod twice while the watch lags', a
       wanted: ({ status }) => status?.observedGeneration === metadata.generation,
     })
   }
+  // Only pods that the watch has delivered count as ready.
+  for (const pod of pods) await setReady(server.client, pod)
   lag.open()
-  await untilObject(server.client, kinds.ReplicaSet, { name: 'slow', wanted: ({ status }) => status?.replicas === 3 })
+  await untilObject(server.client, kinds.ReplicaSet, {
+    name: 'slow',
+    wanted: ({ status }) => status?.readyReplicas === 3,
+  })
   assert.deepEqual(writes, ['POST', 'POST', 'POST'])
   lag.close()
   await scale('slow', 1)
