@@ -84,7 +84,7 @@ export function laggingWatch() {
         const answer = await send(request)
         if (!/^\/api\/v1\/pods\?.*watch=/.test(request.path)) return answer
         const aborted = new Promise<void>((resolve) => {
-          request.signal?.addEventListener('abort', () => resolve(), { once: true })
+          request.signal.addEventListener('abort', () => resolve(), { once: true })
         })
         const held = async function* () {
           for await (const chunk of answer.body) {
